@@ -7,7 +7,7 @@ RUN groupadd -r -g 999 redis \
  && rm -rf /var/lib/apt/lists/* /etc/redis \
  && install -d -o redis -g redis /data \
  && ln -s /usr/bin/redis-server /usr/bin/redis-cli /usr/local/bin/
-COPY redis-entrypoint.sh /usr/local/bin/docker-entrypoint.sh
+COPY --chmod=755 redis-entrypoint.sh /usr/local/bin/docker-entrypoint.sh
 VOLUME /data
 WORKDIR /data
 EXPOSE 6379
