@@ -1,0 +1,1 @@
+"""Tests mirror the sources; every test name is a sentence."""
