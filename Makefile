@@ -1,0 +1,97 @@
+# Everything this repository can do; `make` lists it. Works with GNU make 3.81 (macOS) and newer.
+
+.DEFAULT_GOAL := help
+.PHONY: help run test check format lock schema bundle bench up down clean node-packages
+
+# The first Python that is new enough; PYTHON=… chooses another.
+PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
+	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && exit; done; echo python3)
+PORT ?= 8080
+BIN := .venv/bin
+QUICK := not browser and not compose and not stack and not node
+LOCKS := auth relay apphost run dev
+
+help: ## this list
+	@awk -F ':.*## ' '/^##@ / { printf "\n%s\n", substr($$0, 5) } \
+	  /^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
+##@ Use it
+run: .venv-run/stamp ## strad and a demo on this machine, without Docker (PORT, STRAD_CONFIG)
+	@PORT=$(PORT) exec .venv-run/bin/python -m demo.run
+
+up: ## the same in containers
+	@STRAD_PORT=$(PORT) STRAD_PROVIDER_PORT=$$(($(PORT) + 1)) \
+	  docker compose --profile demo up --build --detach --wait
+	@echo "strad is at http://127.0.0.1:$(PORT)"
+
+down: ## end the containers; what they stored stays
+	@docker compose --profile demo down --remove-orphans
+
+##@ Work on it
+test: .venv/stamp node-packages ## every test that this machine can run (ARGS='-k name')
+	@$(BIN)/python -m pytest $(ARGS)
+
+check: .venv/stamp node_modules/stamp ## lint, types and the quick tests
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports
+	@node_modules/.bin/tsc --project tsconfig.json
+	@node_modules/.bin/eslint .
+	@$(BIN)/python -m pytest -q -m '$(QUICK)' $(ARGS)
+
+format: .venv/stamp ## put the Python code into shape
+	@$(BIN)/ruff check --fix-only --quiet .
+	@$(BIN)/ruff format .
+
+bench: .venv/stamp ## measure; docs/performance.md says what
+	@$(BIN)/python -m tests.bench $(ARGS)
+
+##@ Files that are made
+bundle: node_modules/stamp ## the demo's pages, from their sources
+	@npm run --silent bundle
+
+schema: .venv/stamp ## the schema of strad.yaml, for editors
+	@$(BIN)/python -m cli schema > strad.schema.json
+
+lock: .venv/stamp ## the locks in requirements/, from pyproject.toml (ARGS=--upgrade)
+	@for extra in $(LOCKS); do \
+	  PIP_CONFIG_FILE=/dev/null $(BIN)/uv pip compile --quiet --universal --python-version 3.11 \
+	    --generate-hashes --no-emit-index-url --custom-compile-command 'make lock' $(ARGS) \
+	    --extra $$extra pyproject.toml -o requirements/$$extra.lock || exit 1; \
+	done
+
+clean: ## remove what was made, but no data
+	@rm -rf .venv .venv-run node_modules .cache .mypy_cache .ruff_cache .pytest_cache \
+	  .import_linter_cache .hypothesis .coverage artifacts
+	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# ---- environments: made anew when their lock changes ----
+
+.venv/stamp: requirements/dev.lock
+.venv-run/stamp: requirements/run.lock
+
+.venv/stamp .venv-run/stamp:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
+	  echo "strad needs Python 3.11 or newer, and found: $$($(PYTHON) --version 2>&1)."; \
+	  echo "Install one (macOS: brew install python; Debian, Ubuntu: apt install python3 python3-venv),"; \
+	  echo "or name one: make $(MAKECMDGOALS) PYTHON=/path/to/python3"; exit 1; }
+	@echo "installing $< into $(@D), once"
+	@$(PYTHON) -m venv --clear $(@D) || { \
+	  echo "python -m venv failed. Debian and Ubuntu keep it apart: apt install python3-venv"; exit 1; }
+	@$(@D)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $<
+	@touch $@
+
+# The tests of the browser code need Node; without it the others still run.
+node-packages:
+	@if node -e 'process.exit(parseInt(process.versions.node) < 20)' 2>/dev/null; \
+	then $(MAKE) --no-print-directory node_modules/stamp; \
+	else echo "NO NODE 20 OR NEWER: the tests that need it are skipped. Get it from nodejs.org."; fi
+
+node_modules/stamp: package-lock.json
+	@node -e 'process.exit(parseInt(process.versions.node) < 20)' 2>/dev/null || { \
+	  echo "This needs Node 20 or newer, and found: $$(node --version 2>&1)."; \
+	  echo "Get it from nodejs.org, brew install node, or your system's packages."; exit 1; }
+	@echo "installing package-lock.json into $(@D), once"
+	@npm ci --no-progress --loglevel=error
+	@touch $@
