@@ -10,6 +10,7 @@ from dataclasses import replace
 from aiohttp import web
 
 from demo.provider.app import create_app
+from demo.provider.keys import Keys
 from demo.provider.settings import Settings, SettingsError, load
 
 
@@ -22,12 +23,12 @@ def bound(settings: Settings) -> tuple[socket.socket, Settings]:
     return sock, replace(settings, port=port, issuer=settings.issuer or f"http://{host}:{port}")
 
 
-async def serve(sock: socket.socket, settings: Settings) -> None:
+async def serve(sock: socket.socket, settings: Settings, keys: Keys) -> None:
     """Serves on `sock` until SIGTERM or SIGINT, then ends within two seconds."""
     stop = asyncio.Event()
     for name in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(name, stop.set)
-    runner = web.AppRunner(create_app(settings), access_log=None, shutdown_timeout=2)
+    runner = web.AppRunner(create_app(settings, keys), access_log=None, shutdown_timeout=2)
     await runner.setup()
     try:
         await web.SockSite(runner, sock).start()
@@ -40,10 +41,11 @@ async def serve(sock: socket.socket, settings: Settings) -> None:
 def main() -> int:
     try:
         sock, settings = bound(load(os.environ))
+        keys = Keys(settings.state_dir)
     except (SettingsError, OSError) as error:
         print(f"demo provider cannot start: {error}", file=sys.stderr)
         return 1
-    asyncio.run(serve(sock, settings))
+    asyncio.run(serve(sock, settings, keys))
     return 0
 
 

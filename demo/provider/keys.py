@@ -5,13 +5,19 @@ import os
 from pathlib import Path
 from typing import Any
 
+from joserfc.errors import JoseError
 from joserfc.jwk import RSAKey
+
+from demo.provider.settings import SettingsError
 
 ALGORITHM = "RS256"
 
 
 class Keys:
-    """The current key. `rotate` forgets the old one at once, as a careless provider would."""
+    """The current key. `rotate` forgets the old one at once, as a careless provider would.
+
+    Raises SettingsError when the file in STATE_DIR is not a key.
+    """
 
     def __init__(self, state_dir: Path | None = None) -> None:
         self._file = state_dir / "provider.json" if state_dir else None
@@ -27,7 +33,10 @@ class Keys:
     def _stored(self) -> RSAKey | None:
         if self._file is None or not self._file.exists():
             return None
-        return RSAKey.import_key(json.loads(self._file.read_text(encoding="utf-8")))
+        try:
+            return RSAKey.import_key(json.loads(self._file.read_text(encoding="utf-8")))
+        except (ValueError, JoseError) as error:
+            raise SettingsError(f"{self._file} holds no key. Delete it for a new one.") from error
 
     def _fresh(self) -> RSAKey:
         key = RSAKey.generate_key(2048, {"use": "sig", "alg": ALGORITHM}, auto_kid=True)

@@ -87,6 +87,13 @@ def test_the_key_survives_a_restart_and_is_readable_by_its_owner_only(tmp_path: 
     assert Keys(tmp_path / "state").published() == first.published()
 
 
+@pytest.mark.parametrize("spoilt", ["", "[]", '{"kty": "RSA"}', '{"kty": "oct", "k": "AAAA"}'])
+def test_a_spoilt_key_file_is_named_with_its_fix(tmp_path: Path, spoilt: str) -> None:
+    (tmp_path / "provider.json").write_text(spoilt)
+    with pytest.raises(SettingsError, match="Delete it"):
+        Keys(tmp_path)
+
+
 def test_the_private_half_is_never_published() -> None:
     (key,) = Keys().published()["keys"]
     assert key.keys() == {"kty", "n", "e", "use", "alg", "kid"}
