@@ -1,0 +1,67 @@
+"""The `strad` command."""
+
+import argparse
+import json
+import os
+import sys
+from pathlib import Path
+
+from cli.keys import ACL_TEMPLATE, make_keys
+from shared.contracts.config import Config
+from shared.settings import Environment, SettingsWrong, read_config
+
+
+def check(arguments: argparse.Namespace) -> int:
+    """Read strad.yaml and every secret it names; print all mistakes, or what it holds."""
+    env = Environment()
+    config = read_config(env, Path(arguments.config))
+    if config is not None:
+        env.secret(config.provider.client_secret, "provider.client_secret")
+        for number, server in enumerate(config.servers):
+            for name, ref in server.headers.items():
+                env.secret(ref, f"servers.{number}.headers.{name}")
+    try:
+        env.done()
+    except SettingsWrong as error:
+        print(error, file=sys.stderr)
+        return 1
+    slugs = ", ".join(server.slug for server in config.servers) if config else ""
+    print(f"{arguments.config} is fine. Servers: {slugs or 'none'}.")
+    return 0
+
+
+def schema(_: argparse.Namespace) -> int:
+    """Print the JSON Schema of strad.yaml, for editors."""
+    print(json.dumps(Config.model_json_schema(), indent=2))
+    return 0
+
+
+def keys(arguments: argparse.Namespace) -> int:
+    """Make the services' secrets."""
+    for path in make_keys(Path(arguments.out), Path(arguments.acl)):
+        print(f"wrote {path}")
+    return 0
+
+
+def main() -> int:
+    """Entry point; returns the exit status."""
+    parser = argparse.ArgumentParser(prog="strad", description=__doc__)
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    one = commands.add_parser("check", help="check strad.yaml and the secrets it names")
+    one.add_argument(
+        "config", nargs="?", default=os.environ.get("STRAD_CONFIG", "strad.yaml"), metavar="FILE"
+    )
+    one.set_defaults(run=check)
+    one = commands.add_parser("schema", help="print the JSON Schema of strad.yaml")
+    one.set_defaults(run=schema)
+    one = commands.add_parser("keys", help="make the services' secrets in a folder")
+    one.add_argument("out", metavar="FOLDER")
+    one.add_argument("--acl", default=str(ACL_TEMPLATE), help="template of the Redis ACL file")
+    one.set_defaults(run=keys)
+    arguments = parser.parse_args()
+    status: int = arguments.run(arguments)
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())

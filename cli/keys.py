@@ -1,0 +1,74 @@
+"""`strad keys OUT`: one folder of secrets per service, so that no service reads another's.
+
+Existing files are kept, so running it again only adds what is missing.
+"""
+
+import hashlib
+import json
+import os
+import secrets
+from pathlib import Path
+
+from joserfc.jwk import ECKey
+
+from shared.contracts.wire import Service
+from shared.signing import MIN_KEY_BYTES, new_signing_key
+
+ACL_TEMPLATE = Path(__file__).parent.parent / "deploy" / "redis.acl"
+
+
+def make_keys(out: Path, acl_template: Path = ACL_TEMPLATE) -> list[Path]:
+    """Make what is missing under OUT/{auth,relay,apphost,redis}; returns the files it wrote."""
+    written: list[Path] = []
+    seal = _shared(out, "seal.key", written)
+    index = _shared(out, "index.key", written)
+    apphost = _signing(out / "apphost" / "apphost.json", written)
+    _signing(out / "relay" / "identity.json", written)
+    _text(out / "relay" / "grant.key", secrets.token_hex(MIN_KEY_BYTES), written)
+    public = json.dumps(apphost.as_dict(private=False))
+    acl = acl_template.read_text()
+    for service in Service:
+        folder = out / service
+        _text(folder / "seal.key", seal, written)
+        _text(folder / "index.key", index, written)
+        password = _text(folder / "redis.password", secrets.token_urlsafe(32), written)
+        digest = hashlib.sha256(password.encode()).hexdigest()
+        acl = acl.replace(f"#{service}-password-sha256", f"#{digest}")
+    for service in (Service.AUTH, Service.RELAY):
+        _text(out / service / "apphost.pub.json", public, written)
+    _write(out / "redis" / "users.acl", acl, written)
+    return written
+
+
+def _shared(out: Path, name: str, written: list[Path]) -> str:
+    """A secret that all services hold: taken from whichever folder has it already."""
+    for service in Service:
+        path = out / service / name
+        if path.exists():
+            return path.read_text().removesuffix("\n")
+    return _text(out / Service.AUTH / name, secrets.token_hex(MIN_KEY_BYTES), written)
+
+
+def _signing(path: Path, written: list[Path]) -> ECKey:
+    text = _text(path, json.dumps(new_signing_key().as_dict(private=True)), written)
+    return ECKey.import_key(json.loads(text))
+
+
+def _text(path: Path, value: str, written: list[Path]) -> str:
+    if path.exists():
+        return path.read_text().removesuffix("\n")
+    _write(path, value + "\n", written)
+    return value
+
+
+def _write(path: Path, text: str, written: list[Path]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    if path.exists() and path.read_text() == text:
+        return
+    # the name appears only when the content is whole, and never with wider rights
+    temporary = path.with_name(f".{path.name}.new")
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(descriptor, "w") as file:
+        file.write(text)
+    temporary.replace(path)
+    written.append(path)

@@ -1,0 +1,72 @@
+"""What a decision is made from, and what it can be. Read by `shared.decide`."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from shared.contracts.identity import Frozen
+from shared.contracts.wire import Surface
+
+
+class Reason(StrEnum):
+    """Why something is refused. Pages, logs and metrics all read this one name."""
+
+    UNKNOWN_SERVER = "unknown-server"
+    NOT_ENTITLED = "not-entitled"
+    TOKEN_SCOPE = "token-scope"  # noqa: S105
+    TOOL_NOT_ALLOWED = "tool-not-allowed"
+    TOOL_DENIED = "tool-denied"
+    UNKNOWN_TOOL = "unknown-tool"
+    NOT_VISIBLE_TO_APPS = "not-visible-to-apps"
+    NOT_DECLARING = "tool-declares-no-page"
+    NOT_READ_ONLY = "tool-not-read-only"
+    LOOK_ONLY_SESSION = "look-only-session"
+
+
+class Grant(Frozen):
+    """The servers one person may use. An empty grant is an answer, not a missing one."""
+
+    subject: str
+    servers: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolFacts:
+    """What a server's own listing says of a tool, as far as decisions need it.
+
+    `app_visible`: `_meta.ui.visibility` is absent or holds "app" (SEP-1865; else no).
+    `page`: the `ui://` address it declares, or None.
+    `read_only`: `annotations.readOnlyHint` is true.
+    """
+
+    name: str
+    app_visible: bool
+    page: str | None
+    read_only: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One tool call before it happens. `facts` None: the server does not list such a tool."""
+
+    slug: str
+    tool: str
+    surface: Surface
+    facts: ToolFacts | None
+
+
+@dataclass(frozen=True, slots=True)
+class Allowed:
+    """Go ahead."""
+
+    ok = True
+
+
+@dataclass(frozen=True, slots=True)
+class Denied:
+    """Refused, and why."""
+
+    reason: Reason
+    ok = False
+
+
+Decision = Allowed | Denied

@@ -1,0 +1,246 @@
+"""`strad.yaml`: what an operator writes. The JSON Schema for editors is made from this model."""
+
+import fnmatch
+import re
+from enum import StrEnum
+from typing import Literal
+from urllib.parse import urlsplit
+
+from pydantic import Field, model_validator
+
+from shared.contracts.fields import (
+    Domain,
+    Email,
+    HttpUrl,
+    Origin,
+    Seconds,
+    Slug,
+    Strict,
+    is_loopback,
+)
+
+GOOGLE_ISSUER = "https://accounts.google.com"
+
+
+# headers that strad sets itself; an operator's secret must not replace them
+_OURS = frozenset(
+    {
+        "accept",
+        "connection",
+        "content-length",
+        "content-type",
+        "cookie",
+        "host",
+        "mcp-method",
+        "mcp-name",
+        "mcp-protocol-version",
+        "mcp-session-id",
+        "strad-assertion",
+        "strad-identity",
+        "transfer-encoding",
+    }
+)
+
+
+class SecretRef(Strict):
+    """Where a secret is kept: an environment variable or a file. Never its value."""
+
+    env: str | None = Field(None, description="name of an environment variable")
+    file: str | None = Field(None, description="path of a file; one trailing newline is ignored")
+    prefix: str = Field("", description='text put before the secret, such as "Bearer "')
+
+    @model_validator(mode="after")
+    def _one_source(self) -> "SecretRef":
+        if (self.env is None) == (self.file is None):
+            raise ValueError("give exactly one of `env` and `file`")
+        return self
+
+
+class AllowedPeople(Strict):
+    """Who may sign in at all. Both lists empty means nobody."""
+
+    domains: tuple[Domain, ...] = Field(
+        (), description="organisations, by the provider's verified `hd` claim (Google Workspace)"
+    )
+    people: tuple[Email, ...] = Field((), description="single people, by verified e-mail")
+
+
+class Provider(Strict):
+    """The OpenID provider that people sign in with (OpenID Connect Core, discovery)."""
+
+    issuer: HttpUrl = GOOGLE_ISSUER
+    client_id: str = Field(min_length=1)
+    client_secret: SecretRef
+    scopes: tuple[str, ...] = ("openid", "email", "profile")
+    allow: AllowedPeople
+    require_email_verified: bool = True
+
+    @model_validator(mode="after")
+    def _safe(self) -> "Provider":
+        parts = urlsplit(self.issuer)
+        if parts.scheme != "https" and not is_loopback(parts.hostname or ""):
+            raise ValueError("issuer: use https (http is for a provider on this machine only)")
+        if "openid" not in self.scopes or "email" not in self.scopes:
+            raise ValueError("scopes: `openid` and `email` are needed")
+        if not self.allow.domains and not self.allow.people:
+            raise ValueError("allow: name at least one domain or person, or nobody can sign in")
+        return self
+
+
+class Access(Strict):
+    """Who may use a server."""
+
+    people: tuple[Email, ...] = ()
+    groups: tuple[str, ...] = ()
+    everyone: bool = Field(False, description="everyone who may sign in")
+
+
+class Confirm(StrEnum):
+    """When the host asks the person before a page's call runs."""
+
+    ALWAYS = "always"
+    WRITES = "writes"
+    NEVER = "never"
+
+
+class ToolRule(Strict):
+    """The operator's word on one tool. It wins over the server's own hints."""
+
+    read_only: bool | None = None
+    confirm: Confirm | None = None
+
+
+class ToolsPolicy(Strict):
+    """Which tools of a server exist for people. Names may use `*`. `deny` wins over `allow`."""
+
+    allow: tuple[str, ...] | None = Field(None, description="left out: all tools")
+    deny: tuple[str, ...] = ()
+    confirm: Confirm = Confirm.WRITES
+    each: dict[str, ToolRule] = Field(default_factory=dict, description="rules by tool name")
+
+    def permits(self, tool: str) -> bool:
+        """Whether `allow` and `deny` let this tool exist."""
+        if any(fnmatch.fnmatchcase(tool, pattern) for pattern in self.deny):
+            return False
+        return self.allow is None or any(fnmatch.fnmatchcase(tool, p) for p in self.allow)
+
+    @model_validator(mode="after")
+    def _no_dead_rules(self) -> "ToolsPolicy":
+        for name in self.each:
+            if not self.permits(name):
+                raise ValueError(f"each.{name}: `allow` and `deny` already remove this tool")
+        return self
+
+
+class Links(StrEnum):
+    """What plain links of a page do."""
+
+    HOST = "host"
+    OFF = "off"
+
+
+class AppSettings(Strict):
+    """How a server's page is shown."""
+
+    links: Links = Field(Links.HOST, description="`host`: the console opens them; `off`: nothing")
+
+
+class Identity(StrEnum):
+    """What a server learns of its caller."""
+
+    NONE = "none"
+    SIGNED = "signed"
+
+
+class Server(Strict):
+    """One private MCP server (Streamable HTTP)."""
+
+    slug: Slug = Field(description="its name in addresses and, in /mcp, before its tools' names")
+    name: str = Field(min_length=1, max_length=60, description="what people read; yours, not its")
+    description: str = Field("", max_length=200)
+    url: HttpUrl
+    access: Access
+    headers: dict[str, SecretRef] = Field(
+        default_factory=dict, description="credentials sent to the server, from secrets"
+    )
+    tools: ToolsPolicy = ToolsPolicy()
+    identity: Identity = Identity.NONE
+    app: AppSettings = AppSettings()
+    timeout: Seconds = 60
+
+    @property
+    def origin(self) -> str:
+        """Scheme, host and port of the server: what the console's bar shows."""
+        parts = urlsplit(self.url)
+        return f"{parts.scheme}://{parts.netloc}"
+
+    @model_validator(mode="after")
+    def _header_names(self) -> "Server":
+        for name in self.headers:
+            if not re.fullmatch(r"[A-Za-z0-9-]{1,64}", name) or name.lower() in _OURS:
+                raise ValueError(f"headers.{name}: strad sets this header itself, or it is no name")
+        return self
+
+
+class SessionRules(Strict):
+    """How long a sign-in lasts."""
+
+    idle: Seconds = 8 * 3600
+    absolute: Seconds = 24 * 3600
+
+    @model_validator(mode="after")
+    def _order(self) -> "SessionRules":
+        if self.idle > self.absolute:
+            raise ValueError("idle must not be longer than absolute")
+        return self
+
+
+class TokenRules(Strict):
+    """Personal access tokens."""
+
+    longest: Seconds = Field(90 * 86400, description="the longest life a person may choose")
+
+
+class Config(Strict):
+    """The whole of `strad.yaml`."""
+
+    version: Literal[1] = 1
+    public_url: Origin = Field(description="the one address of the console and of /mcp")
+    provider: Provider
+    administrators: tuple[Email, ...] = ()
+    groups: dict[str, tuple[Email, ...]] = Field(default_factory=dict)
+    servers: tuple[Server, ...] = ()
+    sessions: SessionRules = SessionRules()
+    tokens: TokenRules = TokenRules()
+    entitlement_seconds: Seconds = Field(5, le=60, description="how long a grant is cached")
+
+    def server(self, slug: str) -> Server | None:
+        """The server with this slug."""
+        return next((server for server in self.servers if server.slug == slug), None)
+
+    @property
+    def host(self) -> str:
+        """The only `Host` header that is answered."""
+        return urlsplit(self.public_url).netloc
+
+
+def cross_mistakes(config: Config) -> list[tuple[str, str, str]]:
+    """Mistakes between parts of a configuration: (path, problem, fix)."""
+    found = []
+    seen: set[str] = set()
+    for number, server in enumerate(config.servers):
+        where = f"servers.{number}"
+        if server.slug in seen:
+            found.append((f"{where}.slug", f"`{server.slug}` is used twice", "choose another slug"))
+        seen.add(server.slug)
+        for group in server.access.groups:
+            if group not in config.groups:
+                known = ", ".join(sorted(config.groups)) or "none yet"
+                problem = f"there is no group `{group}`"
+                found.append((f"{where}.access.groups", problem, f"add it under groups ({known})"))
+        access = server.access
+        if not (access.people or access.groups or access.everyone):
+            problem = "nobody may use this server"
+            fix = "name people or groups, or set everyone: true"
+            found.append((f"{where}.access", problem, fix))
+    return found

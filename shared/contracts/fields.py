@@ -1,0 +1,92 @@
+"""The kinds of value in `strad.yaml`: durations, slugs, addresses. Each says how to mend it."""
+
+import ipaddress
+import re
+from typing import Annotated, Any
+from urllib.parse import urlsplit
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+
+_SLUG = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,30}[a-z0-9])?")
+_EMAIL = re.compile(r"[!-?A-~]+@[a-z0-9-]+(?:\.[a-z0-9-]+)+")
+_DOMAIN = re.compile(r"[a-z0-9-]+(?:\.[a-z0-9-]+)+")
+_DURATION = re.compile(r"(\d{1,6})\s*([smhd])")
+_UNIT = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+
+
+class Strict(BaseModel):
+    """Unknown keys are mistakes: a misspelt rule must not silently mean "no rule"."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a host name or address is this machine's own: 127.0.0.0/8, ::1, `*.localhost`."""
+    if host == "localhost" or host.endswith(".localhost"):
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _seconds(value: Any) -> Any:
+    if isinstance(value, str) and (match := _DURATION.fullmatch(value.strip())):
+        return int(match[1]) * _UNIT[match[2]]
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value
+    raise ValueError("write a number with a unit, such as 30m, 8h or 90d")
+
+
+def _slug(value: str) -> str:
+    if not _SLUG.fullmatch(value):
+        raise ValueError("use 1 to 32 of a-z, 0-9 and -, not starting or ending with -")
+    return value
+
+
+def _email(value: str) -> str:
+    value = value.strip().lower()
+    if not _EMAIL.fullmatch(value) or value.count("@") != 1:
+        raise ValueError("write one e-mail address, such as ada@example.com")
+    return value
+
+
+def _domain(value: str) -> str:
+    value = value.strip().lower()
+    if not _DOMAIN.fullmatch(value):
+        raise ValueError("write a bare domain, such as example.com")
+    return value
+
+
+def _http_url(value: str) -> str:
+    parts = urlsplit(value)
+    if parts.scheme not in {"http", "https"} or not parts.hostname:
+        raise ValueError("write a full http:// or https:// address")
+    if parts.username or parts.password:
+        raise ValueError("leave user and password out of the address; use `headers` with a secret")
+    if parts.fragment:
+        raise ValueError("leave out the #fragment")
+    return value
+
+
+def _origin(value: str) -> str:
+    parts = urlsplit(_http_url(value))
+    if parts.path.rstrip("/") or parts.query:
+        raise ValueError("write scheme, host and port only, such as https://strad.example.com")
+    if parts.scheme == "http" and not is_loopback(parts.hostname or ""):
+        raise ValueError("use https: over plain http a session cookie can be read on the way")
+    if parts.netloc != parts.netloc.lower():
+        raise ValueError("write the host in lower case")
+    return f"{parts.scheme}://{parts.netloc}"
+
+
+Seconds = Annotated[
+    int,
+    BeforeValidator(_seconds, json_schema_input_type=int | str),
+    Field(ge=1, description="a duration: 30m, 8h, 90d, or seconds"),
+]
+Slug = Annotated[str, AfterValidator(_slug)]
+Email = Annotated[str, AfterValidator(_email)]
+Domain = Annotated[str, AfterValidator(_domain)]
+HttpUrl = Annotated[str, AfterValidator(_http_url)]
+Origin = Annotated[str, AfterValidator(_origin)]

@@ -1,0 +1,92 @@
+"""Who somebody is: sessions, tokens, the principal of a request, the assertion between services."""
+
+import base64
+import hashlib
+from enum import StrEnum
+
+from pydantic import BaseModel, ConfigDict
+
+from shared.contracts.wire import Service
+
+
+class Frozen(BaseModel):
+    """Base of our own contracts: immutable, unknown keys are a mistake."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class SessionKind(StrEnum):
+    """How a session began. A `token` session (one-time sign-in link) may look but not act."""
+
+    OIDC = "oidc"
+    TOKEN = "token"  # noqa: S105
+
+
+class Person(Frozen):
+    """A person as the OpenID provider described them at sign-in (OpenID Connect Core §5.1)."""
+
+    issuer: str
+    sub: str
+    email: str
+    name: str
+
+    @property
+    def subject(self) -> str:
+        """Stable identity, from issuer and sub only: an e-mail address can change hands."""
+        digest = hashlib.sha256(f"{self.issuer}\0{self.sub}".encode()).digest()
+        return base64.urlsafe_b64encode(digest[:20]).rstrip(b"=").decode()
+
+
+class Session(Frozen):
+    """A signed-in browser. Times are Unix seconds; `expires` is the absolute end."""
+
+    kind: SessionKind
+    person: Person
+    created: int
+    expires: int
+    idle_seconds: int
+
+
+class Token(Frozen):
+    """A personal access token's record. The token itself is stored nowhere.
+
+    `servers` None means every server its owner may use. Times are Unix seconds.
+    """
+
+    id: str
+    person: Person
+    label: str
+    servers: tuple[str, ...] | None
+    created: int
+    expires: int
+
+
+class Principal(Frozen):
+    """The authenticated caller of one request.
+
+    `digest` is the keyed digest of the cookie or token that proved it, never the secret.
+    """
+
+    person: Person
+    digest: str
+    session_kind: SessionKind | None  # None: a token brought it
+    servers: tuple[str, ...] | None = None  # a token's own limit
+
+    @property
+    def subject(self) -> str:
+        return self.person.subject
+
+
+class Assertion(Frozen):
+    """One service's signed word to another about one request; lives 30 s at most.
+
+    The receiver re-reads the session named by `session` and decides again itself.
+    """
+
+    caller: Service
+    audience: Service
+    subject: str
+    session: str
+    slug: str | None
+    id: str
+    expires: int

@@ -1,0 +1,54 @@
+"""Every Redis key: how it is built and who may write it. The only file with key strings.
+
+`deploy/redis.acl` is checked against this table by a test: a service can write its own families
+only, and read those that are listed under `readers`.
+"""
+
+from dataclasses import dataclass
+
+from shared.contracts.wire import Service
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """A family of keys with one owner, who alone writes it."""
+
+    prefix: str
+    owner: Service
+    readers: frozenset[Service] = frozenset()
+
+    def key(self, *parts: str) -> str:
+        """The key of one record. Parts are digests and slugs of ours, never free text."""
+        for part in parts:
+            if not part or not all(char.isalnum() or char in "-_." for char in part):
+                raise ValueError(f"not a key part: {part!r}")
+        return self.prefix + ":".join(parts)
+
+
+_EVERYONE = frozenset(Service)
+
+SESSION = Family("sess:", Service.AUTH, _EVERYONE)
+SESSIONS_OF = Family("sess:of:", Service.AUTH)
+SIGN_IN = Family("sess:tx:", Service.AUTH)
+TOKEN = Family("tok:", Service.AUTH, frozenset({Service.RELAY}))
+TOKENS_OF = Family("tok:of:", Service.AUTH)
+GRANT = Family("ent:", Service.RELAY)
+ASSERTION_SEEN = Family("up:jti:", Service.RELAY)
+MCP_SESSION = Family("mcp:sess:", Service.RELAY)
+UPSTREAM = Family("up:", Service.RELAY)
+SESSION_SEEN = Family("seen:sess:", Service.APPHOST, _EVERYONE)
+TOKEN_SEEN = Family("seen:tok:", Service.RELAY, frozenset({Service.AUTH}))
+
+FAMILIES = (
+    SESSION,
+    SESSIONS_OF,
+    SIGN_IN,
+    TOKEN,
+    TOKENS_OF,
+    GRANT,
+    ASSERTION_SEEN,
+    MCP_SESSION,
+    UPSTREAM,
+    SESSION_SEEN,
+    TOKEN_SEEN,
+)

@@ -1,0 +1,50 @@
+"""Structured logs: one JSON object a line on standard output, of named fields only.
+
+Never logged: cookies, tokens, Authorization, query strings, tool arguments and results.
+"""
+
+import json
+import logging
+import sys
+from datetime import UTC, datetime
+from typing import Any
+
+_LOGGER = logging.getLogger("strad")
+
+
+class _JsonLines(logging.Formatter):
+    def format(self, record: logging.LogRecord) -> str:
+        fields: dict[str, Any] = {
+            "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname.lower(),
+            "event": record.getMessage(),
+        }
+        fields |= getattr(record, "fields", {})
+        if record.exc_info:
+            fields["error"] = self.formatException(record.exc_info)
+        return json.dumps(fields, default=str)
+
+
+def configure() -> None:
+    """Send all logging of this process to standard output as JSON lines."""
+    handler = logging.StreamHandler(sys.stdout)
+    handler.setFormatter(_JsonLines())
+    root = logging.getLogger()
+    root.handlers[:] = [handler]
+    root.setLevel(logging.WARNING)
+    _LOGGER.setLevel(logging.INFO)
+
+
+def event(name: str, **fields: Any) -> None:
+    """Log something that happened. Field values are short and hold no secret."""
+    _LOGGER.info(name, extra={"fields": fields})
+
+
+def warning(name: str, **fields: Any) -> None:
+    """Log something an operator should look at."""
+    _LOGGER.warning(name, extra={"fields": fields})
+
+
+def failure(name: str, **fields: Any) -> None:
+    """Log an unexpected error with its traceback; call it while handling the exception."""
+    _LOGGER.error(name, exc_info=True, extra={"fields": fields})

@@ -1,0 +1,5 @@
+"""Records that outlive a request: a small key-value protocol, two implementations, sealed records.
+
+`kv.py` is the protocol; `redis.py` and `memory.py` implement it and pass one test suite.
+`sessions.py` and `tokens.py` seal and index what is kept in it.
+"""

@@ -1,0 +1,48 @@
+"""The few operations that strad needs of Redis, as a protocol."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+
+class StoreUnavailable(Exception):
+    """Redis did not answer, refused, or was too slow. Never read as "absent"."""
+
+
+class KeyValue(Protocol):
+    """Bytes under keys with an end. Every method may raise `StoreUnavailable`.
+
+    Lifetimes are whole seconds, at least 1.
+    """
+
+    async def get(self, key: str) -> bytes | None:
+        """The value, or None when absent or past its end."""
+
+    async def get_many(self, keys: Sequence[str]) -> list[bytes | None]:
+        """The values in the order of the keys, in one round trip."""
+
+    async def put(self, key: str, value: bytes, seconds: int) -> None:
+        """Store or replace."""
+
+    async def add(self, key: str, value: bytes, seconds: int) -> bool:
+        """Store only if absent; False when something is there."""
+
+    async def take(self, key: str) -> bytes | None:
+        """Read and remove in one step: of two takers only one gets it."""
+
+    async def remove(self, *keys: str) -> None:
+        """Remove; absent keys are fine."""
+
+    async def index_add(self, key: str, member: str, seconds: int) -> None:
+        """Put a member into a set and let the set live at least that long."""
+
+    async def index_remove(self, key: str, member: str) -> None:
+        """Take a member out of a set; an absent one is fine."""
+
+    async def index(self, key: str) -> set[str]:
+        """The members of a set; empty when absent."""
+
+    async def ping(self) -> None:
+        """Return when the store answers."""
+
+    async def close(self) -> None:
+        """Let go of connections."""

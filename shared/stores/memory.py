@@ -1,0 +1,59 @@
+"""`KeyValue` in memory, for tests that turn the clock."""
+
+from collections.abc import Sequence
+
+from shared.clock import Clock, system_clock
+
+
+class MemoryKeyValue:
+    """See `KeyValue`. One instance stands for one Redis: share it to share the data."""
+
+    def __init__(self, clock: Clock = system_clock) -> None:
+        self._clock = clock
+        self._values: dict[str, tuple[bytes, float]] = {}
+        self._sets: dict[str, tuple[set[str], float]] = {}
+
+    async def get(self, key: str) -> bytes | None:
+        value, end = self._values.get(key, (None, 0.0))
+        return value if end > self._clock() else None
+
+    async def get_many(self, keys: Sequence[str]) -> list[bytes | None]:
+        return [await self.get(key) for key in keys]
+
+    async def put(self, key: str, value: bytes, seconds: int) -> None:
+        self._values[key] = (value, self._clock() + seconds)
+
+    async def add(self, key: str, value: bytes, seconds: int) -> bool:
+        if await self.get(key) is not None:
+            return False
+        await self.put(key, value, seconds)
+        return True
+
+    async def take(self, key: str) -> bytes | None:
+        value = await self.get(key)
+        self._values.pop(key, None)
+        return value
+
+    async def remove(self, *keys: str) -> None:
+        for key in keys:
+            self._values.pop(key, None)
+            self._sets.pop(key, None)
+
+    async def index_add(self, key: str, member: str, seconds: int) -> None:
+        members = await self.index(key)
+        end = self._sets[key][1] if members else 0.0
+        self._sets[key] = (members | {member}, max(end, self._clock() + seconds))
+
+    async def index_remove(self, key: str, member: str) -> None:
+        if key in self._sets:
+            self._sets[key][0].discard(member)
+
+    async def index(self, key: str) -> set[str]:
+        members, end = self._sets.get(key, (set(), 0.0))
+        return set(members) if end > self._clock() else set()
+
+    async def ping(self) -> None:
+        return None
+
+    async def close(self) -> None:
+        return None

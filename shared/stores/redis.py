@@ -1,0 +1,94 @@
+"""`KeyValue` on Redis or Valkey, over redis-py's asyncio client (RESP3)."""
+
+from collections.abc import Awaitable, Sequence
+from typing import Any, TypeVar, cast
+
+from redis.asyncio import Redis
+from redis.asyncio.retry import Retry
+from redis.backoff import NoBackoff
+from redis.exceptions import ConnectionError as RedisConnectionError
+from redis.exceptions import RedisError
+
+from shared.stores.kv import StoreUnavailable
+
+T = TypeVar("T")
+
+TIMEOUT_SECONDS = 1.0
+
+
+def connect(url: str, user: str, password: str) -> "RedisKeyValue":
+    """A client for `redis://host:port/db`. Does not connect yet.
+
+    Deadlines are short and nothing is retried but one stale connection: a request waits a second,
+    then says that the store is unavailable.
+    """
+    client = Redis.from_url(
+        url,
+        username=user,
+        password=password,
+        protocol=3,
+        socket_timeout=TIMEOUT_SECONDS,
+        socket_connect_timeout=TIMEOUT_SECONDS,
+        health_check_interval=15,
+        retry=Retry(NoBackoff(), 1, supported_errors=(RedisConnectionError,)),
+    )
+    return RedisKeyValue(client)
+
+
+class RedisKeyValue:
+    """See `KeyValue`."""
+
+    def __init__(self, client: "Redis") -> None:
+        self._redis: Any = client
+
+    async def _ask(self, answer: Awaitable[T]) -> T:
+        try:
+            return await answer
+        except (RedisError, OSError, TimeoutError) as error:
+            raise StoreUnavailable(str(error)) from error
+
+    async def get(self, key: str) -> bytes | None:
+        return cast("bytes | None", await self._ask(self._redis.get(key)))
+
+    async def get_many(self, keys: Sequence[str]) -> list[bytes | None]:
+        # single-key commands in one pipeline: MGET could not span the slots of a cluster
+        pipeline = self._redis.pipeline(transaction=False)
+        for key in keys:
+            pipeline.get(key)
+        return cast("list[bytes | None]", await self._ask(pipeline.execute()))
+
+    async def put(self, key: str, value: bytes, seconds: int) -> None:
+        await self._ask(self._redis.set(key, value, ex=seconds))
+
+    async def add(self, key: str, value: bytes, seconds: int) -> bool:
+        return bool(await self._ask(self._redis.set(key, value, ex=seconds, nx=True)))
+
+    async def take(self, key: str) -> bytes | None:
+        return cast("bytes | None", await self._ask(self._redis.getdel(key)))
+
+    async def remove(self, *keys: str) -> None:
+        pipeline = self._redis.pipeline(transaction=False)
+        for key in keys:
+            pipeline.delete(key)
+        await self._ask(pipeline.execute())
+
+    async def index_add(self, key: str, member: str, seconds: int) -> None:
+        # NX then GT: give a new set its end, and never shorten an existing one
+        pipeline = self._redis.pipeline(transaction=False)
+        pipeline.sadd(key, member)
+        pipeline.expire(key, seconds, nx=True)
+        pipeline.expire(key, seconds, gt=True)
+        await self._ask(pipeline.execute())
+
+    async def index_remove(self, key: str, member: str) -> None:
+        await self._ask(self._redis.srem(key, member))
+
+    async def index(self, key: str) -> set[str]:
+        members = await self._ask(self._redis.smembers(key))
+        return {member.decode() for member in members}
+
+    async def ping(self) -> None:
+        await self._ask(self._redis.ping())
+
+    async def close(self) -> None:
+        await self._redis.aclose()

@@ -1,0 +1,98 @@
+"""Sessions: sealed records under the keyed digest of the cookie (architecture, rule 8).
+
+auth writes, everybody reads. `SESSION_SEEN` is apphost's note of the last use: it stretches the
+idle end, never the absolute one, which is sealed inside.
+"""
+
+from collections.abc import Iterable
+
+from shared import keys
+from shared.clock import Clock
+from shared.contracts.identity import Session
+from shared.ids import new_secret
+from shared.signing import Seal, SealBroken
+from shared.stores.kv import KeyValue
+
+SEEN_EVERY_SECONDS = 60
+
+
+class SessionReader:
+    """Opens sessions. All methods may raise `StoreUnavailable`."""
+
+    def __init__(self, store: KeyValue, seal: Seal, clock: Clock) -> None:
+        self._store = store
+        self._seal = seal
+        self._clock = clock
+
+    def digest(self, cookie: str) -> str:
+        """The public address of the session that a cookie names."""
+        return self._seal.digest("session", cookie)
+
+    async def find(self, digest: str) -> Session | None:
+        """The live session under a digest, or None: absent, forged, idle too long, past its end."""
+        key = keys.SESSION.key(digest)
+        sealed, seen = await self._store.get_many([key, keys.SESSION_SEEN.key(digest)])
+        if sealed is None:
+            return None
+        now = self._clock()
+        try:
+            session = Session.model_validate(self._seal.open(key, sealed, now))
+        except SealBroken:
+            return None
+        last_seen = max(session.created, _as_time(seen, now))
+        return session if last_seen + session.idle_seconds > now else None
+
+
+class SessionSeen:
+    """apphost's side: notes that a session was used, at most once a minute."""
+
+    def __init__(self, store: KeyValue, clock: Clock) -> None:
+        self._store = store
+        self._clock = clock
+        self._noted: dict[str, float] = {}
+
+    async def note(self, digest: str, session: Session) -> None:
+        """Note the use. Written only if the last note by this process is older than a minute."""
+        now = self._clock()
+        if now - self._noted.get(digest, 0.0) < SEEN_EVERY_SECONDS:
+            return
+        self._noted = {d: t for d, t in self._noted.items() if now - t < SEEN_EVERY_SECONDS}
+        self._noted[digest] = now
+        seconds = max(1, session.expires - int(now))
+        await self._store.put(keys.SESSION_SEEN.key(digest), str(int(now)).encode(), seconds)
+
+
+class SessionWriter(SessionReader):
+    """auth's side: begins and ends sessions."""
+
+    async def begin(self, session: Session) -> str:
+        """Store a session under a new random cookie value and return that value."""
+        cookie = new_secret()
+        digest = self.digest(cookie)
+        key = keys.SESSION.key(digest)
+        seconds = max(1, session.expires - int(self._clock()))
+        sealed = self._seal.seal(key, session.model_dump(mode="json"), session.expires)
+        await self._store.put(key, sealed, seconds)
+        await self._store.index_add(keys.SESSIONS_OF.key(session.person.subject), digest, seconds)
+        return cookie
+
+    async def end(self, digest: str) -> None:
+        """End one session; absent is fine."""
+        session = await self.find(digest)
+        await self._store.remove(keys.SESSION.key(digest))
+        if session is not None:
+            await self._store.index_remove(keys.SESSIONS_OF.key(session.person.subject), digest)
+
+    async def end_all(self, subject: str) -> None:
+        """End every session of a person."""
+        index = keys.SESSIONS_OF.key(subject)
+        digests: Iterable[str] = await self._store.index(index)
+        await self._store.remove(*(keys.SESSION.key(digest) for digest in digests), index)
+
+
+def _as_time(value: bytes | None, now: float) -> float:
+    # a writer of Redis could note a use in the future; nobody was seen later than now
+    try:
+        return min(float(value or 0), now)
+    except ValueError:
+        return 0.0

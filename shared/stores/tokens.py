@@ -1,0 +1,78 @@
+"""Personal access tokens: sealed records under the keyed digest of the token.
+
+auth writes, the relay reads. The token itself is shown once and stored nowhere.
+"""
+
+from shared import keys
+from shared.clock import Clock
+from shared.contracts.identity import Token
+from shared.ids import is_token, new_token
+from shared.signing import Seal, SealBroken
+from shared.stores.kv import KeyValue
+
+
+class TokenReader:
+    """Opens tokens. All methods may raise `StoreUnavailable`."""
+
+    def __init__(self, store: KeyValue, seal: Seal, clock: Clock) -> None:
+        self._store = store
+        self._seal = seal
+        self._clock = clock
+
+    def digest(self, token: str) -> str:
+        """The public address of a token's record."""
+        return self._seal.digest("token", token)
+
+    async def verify(self, text: str) -> tuple[str, Token] | None:
+        """The digest and record of a live token, or None: malformed, unknown, revoked, expired."""
+        if not is_token(text):
+            return None
+        digest = self.digest(text)
+        record = await self._open(digest)
+        return (digest, record) if record is not None else None
+
+    async def _open(self, digest: str) -> Token | None:
+        key = keys.TOKEN.key(digest)
+        sealed = await self._store.get(key)
+        if sealed is None:
+            return None
+        try:
+            return Token.model_validate(self._seal.open(key, sealed, self._clock()))
+        except SealBroken:
+            return None
+
+
+class TokenWriter(TokenReader):
+    """auth's side: creates, lists and revokes."""
+
+    async def create(self, record: Token) -> str:
+        """Store the record under a new token and return the token, which cannot be had again."""
+        text = new_token()
+        digest = self.digest(text)
+        key = keys.TOKEN.key(digest)
+        seconds = max(1, record.expires - int(self._clock()))
+        sealed = self._seal.seal(key, record.model_dump(mode="json"), record.expires)
+        await self._store.put(key, sealed, seconds)
+        await self._store.index_add(keys.TOKENS_OF.key(record.person.subject), digest, seconds)
+        return text
+
+    async def of(self, subject: str) -> dict[str, Token]:
+        """A person's live tokens by digest, newest first."""
+        index = keys.TOKENS_OF.key(subject)
+        found: dict[str, Token] = {}
+        for digest in await self._store.index(index):
+            record = await self._open(digest)
+            if record is None:
+                await self._store.index_remove(index, digest)
+            else:
+                found[digest] = record
+        return dict(sorted(found.items(), key=lambda item: item[1].created, reverse=True))
+
+    async def revoke(self, subject: str, token_id: str) -> bool:
+        """Revoke a person's token by its id; False when that person has no such token."""
+        for digest, record in (await self.of(subject)).items():
+            if record.id == token_id:
+                await self._store.remove(keys.TOKEN.key(digest))
+                await self._store.index_remove(keys.TOKENS_OF.key(subject), digest)
+                return True
+        return False

@@ -1,0 +1,27 @@
+"""Who sends a request: the session cookie of the console and the sign-in pages."""
+
+from aiohttp import web
+
+from shared.contracts.identity import Principal
+from shared.contracts.wire import SESSION_COOKIE
+from shared.stores.sessions import SessionReader
+from shared.web.routes import SESSION, Identify
+
+_MAX_COOKIE = 64
+
+
+def by_session(sessions: SessionReader) -> Identify:
+    """Identify by the session cookie. The session is read again on every request."""
+
+    async def identify(request: web.Request) -> Principal | None:
+        cookie = request.cookies.get(SESSION_COOKIE, "")
+        if not cookie or len(cookie) > _MAX_COOKIE:
+            return None
+        digest = sessions.digest(cookie)
+        session = await sessions.find(digest)
+        if session is None:
+            return None
+        request[SESSION] = session
+        return Principal(person=session.person, digest=digest, session_kind=session.kind)
+
+    return identify
