@@ -37,8 +37,9 @@ COPY deploy/redis.acl deploy/redis.acl
 RUN install -d -o strad -g strad -m 0700 /keys/auth /keys/relay /keys/apphost \
  && install -d -o strad -g strad -m 0755 /keys /keys/redis
 USER strad
-ENTRYPOINT ["python", "-m", "cli"]
-CMD ["keys", "/keys"]
+# Redis runs as a user of its own and must read its list of users, which holds digests of long random
+# passwords; every other file stays readable by its service alone.
+CMD ["sh", "-c", "python -m cli keys /keys && chmod 0644 /keys/redis/users.acl"]
 
 # ---- what only a demo needs ----
 FROM code AS demo

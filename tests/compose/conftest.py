@@ -1,0 +1,20 @@
+"""One stack for all tests of the containers."""
+
+import os
+from collections.abc import Iterator
+
+import pytest
+
+from tests.compose.engine import why_not
+from tests.compose.stack import Stack, stack_up
+
+
+@pytest.fixture(scope="session")
+def stack() -> Iterator[Stack]:
+    """The whole stack with its demo, healthy. Without an engine: a skip, or in CI a failure."""
+    if reason := why_not():
+        if os.environ.get("STRAD_REQUIRE_ALL") == "1":
+            pytest.fail(reason)
+        pytest.skip(reason)
+    with stack_up(f"strad-test-{os.getpid()}") as running:
+        yield running
