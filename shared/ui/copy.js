@@ -1,8 +1,9 @@
-// Copy buttons. Without this script the text is selected as a whole by one click, so the button
-// stays hidden until it can do something.
+// Copy buttons. Without this script one click on the text selects all of it, so a button stays
+// hidden until it can do something. Where the page's policy keeps the clipboard shut, the button
+// selects the text and says so.
 
 for (const button of document.querySelectorAll("button[data-copy]")) {
-  if (!(button instanceof HTMLButtonElement) || !navigator.clipboard) continue;
+  if (!(button instanceof HTMLButtonElement)) continue;
   const source = document.getElementById(button.dataset.copy ?? "");
   if (!source) continue;
   const label = button.textContent;
@@ -12,8 +13,8 @@ for (const button of document.querySelectorAll("button[data-copy]")) {
       await navigator.clipboard.writeText(source.textContent ?? "");
       button.textContent = "Copied";
     } catch {
-      button.textContent = "Select and copy";
       getSelection()?.selectAllChildren(source);
+      button.textContent = "Selected";
     }
     setTimeout(() => { button.textContent = label; }, 2000);
   });
