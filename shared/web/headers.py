@@ -6,7 +6,7 @@ A handler that has set a header keeps it.
 
 from aiohttp import web
 
-# every feature a page of ours could ask for is off; pages of servers get the same list
+# every feature that a page could ask for; a page of a server gets none of them
 _FEATURES = """
     accelerometer ambient-light-sensor aria-notify attribution-reporting autoplay battery
     bluetooth browsing-topics camera captured-surface-control ch-ua-high-entropy-values
@@ -22,6 +22,8 @@ _FEATURES = """
     unload usb web-share window-management writer xr-spatial-tracking
 """
 PERMISSIONS_POLICY = ", ".join(f"{name}=()" for name in _FEATURES.split())
+# our own pages have Copy buttons
+_OWN_PERMISSIONS_POLICY = PERMISSIONS_POLICY.replace("clipboard-write=()", "clipboard-write=(self)")
 
 PAGE_CSP = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:;"
@@ -31,7 +33,7 @@ PAGE_CSP = (
 
 _DEFAULTS = {
     "Content-Security-Policy": PAGE_CSP,
-    "Permissions-Policy": PERMISSIONS_POLICY,
+    "Permissions-Policy": _OWN_PERMISSIONS_POLICY,
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
     "Origin-Agent-Cluster": "?1",
