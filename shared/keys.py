@@ -28,10 +28,11 @@ class Family:
 _EVERYONE = frozenset(Service)
 
 SESSION = Family("sess:", Service.AUTH, _EVERYONE)
-SESSIONS_OF = Family("sess:of:", Service.AUTH)
-SIGN_IN = Family("sess:tx:", Service.AUTH)
+# not under `sess:` or `tok:`: who may read those may not read these
+SESSIONS_OF = Family("of:sess:", Service.AUTH)
+SIGN_IN = Family("tx:", Service.AUTH)
 TOKEN = Family("tok:", Service.AUTH, frozenset({Service.RELAY}))
-TOKENS_OF = Family("tok:of:", Service.AUTH)
+TOKENS_OF = Family("of:tok:", Service.AUTH)
 GRANT = Family("ent:", Service.RELAY)
 ASSERTION_SEEN = Family("up:jti:", Service.RELAY)
 MCP_SESSION = Family("mcp:sess:", Service.RELAY)
