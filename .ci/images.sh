@@ -36,9 +36,9 @@ current() {
 }
 
 mirror() { # the machine's own Debian mirror
-  awk '/^URIs:/ { print $2; exit }
-       /^deb /  { for (i = 2; i <= NF; i++) if ($i ~ /^(https?|mirror|file):/) { print $i; exit } }' \
-    /etc/apt/sources.list.d/debian.sources /etc/apt/sources.list 2>/dev/null
+  cat /etc/apt/sources.list.d/debian.sources /etc/apt/sources.list 2>/dev/null | awk '
+    /^URIs:/ { print $2; exit }
+    /^deb /  { for (i = 2; i <= NF; i++) if ($i ~ /^(https?|mirror|file):/) { print $i; exit } }'
 }
 
 build() {
