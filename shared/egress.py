@@ -8,11 +8,9 @@ from the environment.
 
 import ipaddress
 import socket
-from typing import Any
 
 import aiohttp
-from aiohttp.abc import AbstractResolver, ResolveResult
-from aiohttp.resolver import DefaultResolver
+from aiohappyeyeballs import AddrInfoType
 
 
 class AddressRefused(OSError):
@@ -28,31 +26,11 @@ def check_address(text: str) -> None:
         raise AddressRefused(f"{text} is a link-local, multicast or unspecified address")
 
 
-class GuardedResolver(AbstractResolver):
-    """Resolves names and refuses what `check_address` refuses."""
-
-    def __init__(self) -> None:
-        self._resolver = DefaultResolver()
-
-    async def resolve(
-        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
-    ) -> list[ResolveResult]:
-        found = await self._resolver.resolve(host, port, family)
-        for result in found:
-            check_address(result["host"])
-        return found
-
-    async def close(self) -> None:
-        await self._resolver.close()
-
-
-class _GuardedConnector(aiohttp.TCPConnector):
-    # a literal address never reaches the resolver, so it is checked here too
-    async def _resolve_host(self, host: str, port: int, traces: Any = None) -> list[ResolveResult]:
-        found = await super()._resolve_host(host, port, traces)
-        for result in found:
-            check_address(result["host"])
-        return found
+def _socket(address: AddrInfoType) -> socket.socket:
+    """A socket for one connection attempt: names are resolved by now, so nothing can change."""
+    family, kind, protocol, _, target = address
+    check_address(str(target[0]))
+    return socket.socket(family=family, type=kind, proto=protocol)
 
 
 def client(timeout: aiohttp.ClientTimeout, *, connections: int = 0) -> aiohttp.ClientSession:
@@ -60,11 +38,10 @@ def client(timeout: aiohttp.ClientTimeout, *, connections: int = 0) -> aiohttp.C
 
     Callers pass `allow_redirects=False` on every request.
     """
-    connector = _GuardedConnector(resolver=GuardedResolver(), limit=connections)
+    connector = aiohttp.TCPConnector(socket_factory=_socket, limit=connections)
     return aiohttp.ClientSession(
         connector=connector,
         cookie_jar=aiohttp.DummyCookieJar(),
         timeout=timeout,
         trust_env=False,
-        auto_decompress=True,
     )

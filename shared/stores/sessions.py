@@ -14,6 +14,7 @@ from shared.signing import Seal, SealBroken
 from shared.stores.kv import KeyValue
 
 SEEN_EVERY_SECONDS = 60
+_MOST_NOTED = 10_000
 
 
 class SessionReader:
@@ -56,7 +57,8 @@ class SessionSeen:
         now = self._clock()
         if now - self._noted.get(digest, 0.0) < SEEN_EVERY_SECONDS:
             return
-        self._noted = {d: t for d, t in self._noted.items() if now - t < SEEN_EVERY_SECONDS}
+        if len(self._noted) >= _MOST_NOTED:
+            self._noted.clear()
         self._noted[digest] = now
         seconds = max(1, session.expires - int(now))
         await self._store.put(keys.SESSION_SEEN.key(digest), str(int(now)).encode(), seconds)

@@ -15,6 +15,7 @@ from shared.web.origin import check_origin
 from shared.web.problems import Render, middleware
 from shared.web.routes import (
     PRINCIPAL,
+    PROBLEM,
     REQUEST_ID,
     Access,
     Handler,
@@ -82,7 +83,7 @@ def _observe(service: Service) -> Callable[..., Awaitable[web.StreamResponse]]:
 def _log_request(
     service: Service, request: web.Request, path: str, status: int, seconds: float
 ) -> None:
-    problem = request.get("problem")
+    problem = request.get(PROBLEM)
     log.event(
         "request",
         service=service,

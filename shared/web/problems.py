@@ -5,12 +5,13 @@ from collections.abc import Awaitable, Callable
 from urllib.parse import quote
 
 from aiohttp import web
+from yarl import URL
 
 from shared import log, metrics
 from shared.contracts.problems import Problem, ProblemKind
 from shared.contracts.wire import REQUEST_ID_HEADER, SIGN_IN_PATH, Service
 from shared.stores.kv import StoreUnavailable
-from shared.web.routes import REQUEST_ID, Answer, Handler, route_of
+from shared.web.routes import PROBLEM, REQUEST_ID, Answer, Handler, route_of
 
 Render = Callable[[web.Request, Problem], Awaitable[web.Response]]
 
@@ -55,7 +56,7 @@ def middleware(service: Service, render: Render) -> Callable[..., Awaitable[web.
             if problem.kind is ProblemKind.INTERNAL:
                 log.failure("internal-error", service=service, request=request[REQUEST_ID])
             metrics.PROBLEMS.labels(service, problem.kind).inc()
-            request["problem"] = problem
+            request[PROBLEM] = problem
             response = await render(request, problem)
             response.headers[REQUEST_ID_HEADER] = request[REQUEST_ID]
             if isinstance(error, web.HTTPMethodNotAllowed):
@@ -101,7 +102,8 @@ def renderer(page: Render | None = None, frame: Render | None = None) -> Render:
         if answer is Answer.PAGE and page is not None:
             if problem.kind is ProblemKind.SIGN_IN_NEEDED and request.method == "GET":
                 here = quote(request.raw_path, safe="")
-                raise web.HTTPSeeOther(f"{SIGN_IN_PATH}?return_to={here}")
+                # encoded=True: re-quoting would change where the visitor wanted to go
+                raise web.HTTPSeeOther(URL(f"{SIGN_IN_PATH}?return_to={here}", encoded=True))
             return await page(request, problem)
         return as_json(request, problem)
 

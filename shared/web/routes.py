@@ -7,6 +7,7 @@ from enum import StrEnum
 from aiohttp import web
 
 from shared.contracts.identity import Principal, Session
+from shared.contracts.problems import Problem
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 Guard = Callable[[web.Request], Awaitable[web.StreamResponse | None]]
@@ -46,6 +47,7 @@ class Route:
 
 PRINCIPAL: web.RequestKey[Principal] = web.RequestKey("principal", Principal)
 SESSION: web.RequestKey[Session] = web.RequestKey("session", Session)
+PROBLEM: web.RequestKey[Problem] = web.RequestKey("problem", Problem)
 REQUEST_ID: web.RequestKey[str] = web.RequestKey("request_id", str)
 ROUTES: web.AppKey[dict[web.AbstractRoute, Route]] = web.AppKey("routes")
 

@@ -1,0 +1,97 @@
+"""Where strad never connects to, tried over the real client."""
+
+import socket
+
+import aiohttp
+import pytest
+from aiohttp import web
+from aiohttp.abc import AbstractResolver, ResolveResult
+from aiohttp.test_utils import TestServer
+
+from shared import egress
+
+REFUSED = [
+    "169.254.169.254",  # the metadata service of every large cloud
+    "[fe80::1]",
+    "[::ffff:169.254.169.254]",
+    "[::ffff:a9fe:a9fe]",
+    "0.0.0.0",
+    "[::]",
+    "224.0.0.1",
+    "[ff02::1]",
+]
+
+
+def guarded() -> aiohttp.ClientSession:
+    return egress.client(aiohttp.ClientTimeout(total=5))
+
+
+@pytest.mark.parametrize("host", REFUSED)
+async def test_a_literal_address_that_no_server_lives_at_is_refused(host: str) -> None:
+    async with guarded() as client:
+        with pytest.raises(aiohttp.ClientConnectorError) as caught:
+            await client.get(f"http://{host}:9/")
+    assert isinstance(caught.value.__cause__, egress.AddressRefused)
+
+
+class Rebinding(AbstractResolver):
+    """Answers with another address than any check before the connection could have seen."""
+
+    async def resolve(
+        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
+    ) -> list[ResolveResult]:
+        return [
+            {
+                "hostname": host,
+                "host": "169.254.169.254",
+                "port": port,
+                "family": socket.AF_INET,
+                "proto": 0,
+                "flags": socket.AI_NUMERICHOST,
+            }
+        ]
+
+    async def close(self) -> None:
+        return None
+
+
+async def test_a_name_that_resolves_to_the_metadata_service_is_refused() -> None:
+    async with guarded() as client:
+        connector = client.connector
+        assert isinstance(connector, aiohttp.TCPConnector)
+        await connector._resolver.close()
+        connector._resolver = Rebinding()
+        with pytest.raises(aiohttp.ClientConnectorError) as caught:
+            await client.get("http://innocent.example:9/")
+    assert isinstance(caught.value.__cause__, egress.AddressRefused)
+
+
+async def test_a_server_on_this_machine_is_reached_because_the_operator_named_it() -> None:
+    async def hello(request: web.Request) -> web.Response:
+        assert "Cookie" not in request.headers
+        response = web.Response(text="hello")
+        response.set_cookie("planted", "1")
+        return response
+
+    app = web.Application()
+    app.router.add_get("/", hello)
+    async with TestServer(app) as server, guarded() as client:
+        for _ in range(2):  # a planted cookie is not sent back
+            async with client.get(server.make_url("/")) as answer:
+                assert await answer.text() == "hello"
+
+
+async def test_a_proxy_of_the_environment_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
+
+    async def hello(_: web.Request) -> web.Response:
+        return web.Response(text="direct")
+
+    app = web.Application()
+    app.router.add_get("/", hello)
+    async with (
+        TestServer(app) as server,
+        guarded() as client,
+        client.get(server.make_url("/")) as answer,
+    ):
+        assert await answer.text() == "direct"
