@@ -82,20 +82,18 @@ def test_a_demo_server_reaches_neither_auth_nor_apphost(stack: Stack) -> None:
         *("/mcp//metrics", "/mcp/metrics", "/auth/metrics", "http://relay:9090/metrics"),
     ],
 )
-@pytest.mark.parametrize("host", [None, "relay:9090", "127.0.0.1:9090"])
-def test_no_path_through_the_edge_leads_to_an_internal_port(
-    stack: Stack, path: str, host: str | None
-) -> None:
-    connection = http.client.HTTPConnection("127.0.0.1", stack.port, timeout=10)
-    try:
-        connection.putrequest("GET", path, skip_host=True)
-        connection.putheader("Host", host or f"127.0.0.1:{stack.port}")
-        connection.endheaders()
-        answer = connection.getresponse()
-        answer.read()
-    finally:
-        connection.close()
-    assert 400 <= answer.status < 500
+def test_no_path_through_the_edge_leads_to_an_internal_port(stack: Stack, path: str) -> None:
+    for host in (f"127.0.0.1:{stack.port}", "relay:9090", "127.0.0.1:9090"):
+        connection = http.client.HTTPConnection("127.0.0.1", stack.port, timeout=10)
+        try:
+            connection.putrequest("GET", path, skip_host=True)
+            connection.putheader("Host", host)
+            connection.endheaders()
+            answer = connection.getresponse()
+            answer.read()
+        finally:
+            connection.close()
+        assert 400 <= answer.status < 500, host
 
 
 def test_each_volume_of_secrets_is_mounted_in_its_own_service_only(stack: Stack) -> None:
