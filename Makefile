@@ -84,12 +84,12 @@ clean: ## remove what was made, but no data
 
 # The tests of the browser code need Node; without it the others still run.
 node-packages:
-	@if node -e 'process.exit(parseInt(process.versions.node) < 20)' 2>/dev/null; \
+	@if node -e 'process.exit(parseInt(process.versions.node) < 20 ? 1 : 0)' 2>/dev/null; \
 	then $(MAKE) --no-print-directory node_modules/stamp; \
 	else echo "NO NODE 20 OR NEWER: the tests that need it are skipped. Get it from nodejs.org."; fi
 
 node_modules/stamp: package-lock.json
-	@node -e 'process.exit(parseInt(process.versions.node) < 20)' 2>/dev/null || { \
+	@node -e 'process.exit(parseInt(process.versions.node) < 20 ? 1 : 0)' 2>/dev/null || { \
 	  echo "This needs Node 20 or newer, and found: $$(node --version 2>&1)."; \
 	  echo "Get it from nodejs.org, brew install node, or your system's packages."; exit 1; }
 	@echo "installing package-lock.json into $(@D), once"
