@@ -1,7 +1,7 @@
 import js from "@eslint/js";
 import globals from "globals";
 
-const BROWSER = ["services/apphost/web/**/*.js", "demo/**/page/**/*.js"];
+const BROWSER = ["services/apphost/web/**/*.js", "shared/ui/**/*.js", "demo/**/page/**/*.js"];
 
 /** A message to a window is sent from one file, so that one file decides who may hear it. */
 const onePort = {
