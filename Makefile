@@ -31,13 +31,13 @@ down: ## end the containers; what they stored stays
 test: .venv/stamp node-packages ## every test that this machine can run (ARGS='-k name')
 	@$(BIN)/python -m pytest $(ARGS)
 
-check: .venv/stamp node_modules/stamp ## lint, types and the quick tests
+check: .venv/stamp node-packages ## lint, types and the quick tests
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
-	@node_modules/.bin/tsc --project tsconfig.json
-	@node_modules/.bin/eslint .
+	@if test -e node_modules/stamp; then \
+	  node_modules/.bin/tsc --project tsconfig.json && node_modules/.bin/eslint .; fi
 	@$(BIN)/python -m pytest -q -m '$(QUICK)' $(ARGS)
 
 format: .venv/stamp ## put the Python code into shape
@@ -52,7 +52,7 @@ bundle: node_modules/stamp ## the demo's pages, from their sources
 	@npm run --silent bundle
 
 schema: .venv/stamp ## the schema of strad.yaml, for editors
-	@$(BIN)/python -m cli schema > strad.schema.json
+	@$(BIN)/python -m cli schema > docs/strad.schema.json
 
 lock: .venv/stamp ## the locks in requirements/, from pyproject.toml (ARGS=--upgrade)
 	@for extra in $(LOCKS); do \
@@ -82,11 +82,11 @@ clean: ## remove what was made, but no data
 	@$(@D)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $<
 	@touch $@
 
-# The tests of the browser code need Node; without it the others still run.
+# The checks and tests of the browser code need Node; without it the others still run.
 node-packages:
 	@if node -e 'process.exit(parseInt(process.versions.node) < 20 ? 1 : 0)' 2>/dev/null; \
-	then $(MAKE) --no-print-directory node_modules/stamp; \
-	else echo "NO NODE 20 OR NEWER: the tests that need it are skipped. Get it from nodejs.org."; fi
+	then $(MAKE) --silent --no-print-directory node_modules/stamp; \
+	else echo "NO NODE 20 OR NEWER: the browser code is not checked, and tests of it are skipped. Get it from nodejs.org."; fi
 
 node_modules/stamp: package-lock.json
 	@node -e 'process.exit(parseInt(process.versions.node) < 20 ? 1 : 0)' 2>/dev/null || { \
