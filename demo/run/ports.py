@@ -1,0 +1,36 @@
+"""Which TCP ports of 127.0.0.1 are free."""
+
+import random
+import socket
+
+LOOPBACK = "127.0.0.1"
+# below the ports that Linux and macOS give to outgoing connections, so that none slips in between
+# the moment a port is chosen and the moment its process listens
+_RANGE = range(20000, 32000)
+_TRIES = 200
+
+
+def is_free(port: int) -> bool:
+    """Whether a server could listen there now."""
+    with socket.socket() as probe:
+        # as servers do: a connection of the last run that is still fading must not count
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((LOOPBACK, port))
+        except OSError:
+            return False
+        probe.listen(1)  # macOS lets two bind, but not two listen
+    return True
+
+
+def free_ports(count: int, *, in_a_row: int = 1) -> list[int]:
+    """Different free ports; each is the first of `in_a_row` free ones. Raises `OSError`."""
+    found: list[int] = []
+    for start in random.sample(_RANGE, _TRIES):
+        if any(abs(start - port) < in_a_row for port in found):
+            continue
+        if all(is_free(start + step) for step in range(in_a_row)):
+            found.append(start)
+        if len(found) == count:
+            return found
+    raise OSError("no free TCP ports on 127.0.0.1")
