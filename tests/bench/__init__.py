@@ -1,0 +1,11 @@
+"""What the relay costs: `make bench`, written into docs/performance.md. Gates nothing.
+
+upstreams.py   the two servers that are called: the SDK's, and one whose answer is constant
+forwarder.py   the least that an HTTP hop can do, to compare the relay with
+caller.py      raw MCP callers of both eras, and how long their calls take
+usage.py       processor time and memory of another process
+paths.py       upstreams, forwarder and relay, started; the ways from a caller to a server
+rounds.py      every cell in every round, the ways taken in turn; medians
+startup.py     how long the whole stack takes to be ready, and its memory
+report.py      the tables
+"""

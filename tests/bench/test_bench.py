@@ -1,0 +1,62 @@
+"""The bench runs, and writes only what it may. It says nothing of how fast anything is."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.bench import report, rounds
+from tests.bench.caller import Call, CallFailed, Era
+from tests.bench.paths import SERVERS, WAYS, Paths, paths
+from tests.bench.rounds import Load, Sample
+from tests.bench.startup import Startup
+
+LOAD = Load(rounds=1, alone=3, crowd=8, callers=4)
+
+
+@pytest.fixture(scope="module")
+def ways(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Paths]:
+    """Servers, forwarders and a relay."""
+    with paths(tmp_path_factory.mktemp("bench")) as found:
+        yield found
+
+
+@pytest.mark.stack
+async def test_every_way_to_every_server_is_measured_in_both_eras(ways: Paths) -> None:
+    samples = await rounds.measure(ways, LOAD, lambda _: None)
+    assert len(samples) == len(SERVERS) * len(WAYS) * len(Era) * 2
+    for cell, sample in samples.items():
+        assert sample.p50 > 0
+        assert (sample.cpu_ms > 0) is (cell.way != "direct")
+
+
+@pytest.mark.stack
+async def test_a_refused_call_is_not_counted_as_a_fast_one(ways: Paths) -> None:
+    call = ways.call("relay", "stub", Era.MODERN)
+    without_token = Call(call.url, call.era, {"Host": call.headers["Host"]})
+    with pytest.raises(ExceptionGroup) as failed:
+        await without_token.measure(1, 1)
+    assert failed.group_contains(CallFailed, match="401")
+
+
+def test_the_words_around_the_measured_part_stay(tmp_path: Path) -> None:
+    document = tmp_path / "performance.md"
+    document.write_text(f"before\n{report.BEGIN}old\n{report.END}after\n")
+    report.write("new", document)
+    assert document.read_text() == f"before\n{report.BEGIN}\nnew\n\n{report.END}after\n"
+
+
+def test_a_document_without_marks_is_left_alone(tmp_path: Path) -> None:
+    document = tmp_path / "performance.md"
+    document.write_text("mine\n")
+    with pytest.raises(ValueError, match="lost its marks"):
+        report.write("new", document)
+    assert document.read_text() == "mine\n"
+
+
+def test_the_report_names_each_way_and_each_process() -> None:
+    cell = rounds.Cell("sdk", Era.LEGACY, 32, "relay")
+    startup = Startup(1.25, {"relay": (60.0, 70.0)}, 100)
+    text = report.text({cell: Sample(1.5, 9.0, 640.0, 0.7)}, LOAD, startup)
+    assert "| SDK server | 2025-11-25 | 32 | relay | 1.50 | 9.0 | 640 | 0.70 |" in text
+    assert "| relay | 60 | 70 |" in text

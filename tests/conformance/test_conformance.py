@@ -1,0 +1,42 @@
+"""Whatever the official package says of a server, it says of the same server behind the relay."""
+
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import aiohttp
+import pytest
+
+from tests.conformance import suite
+from tests.peers.lone_relay import LoneRelay
+
+pytestmark = [pytest.mark.node, pytest.mark.stack]
+
+# checks that the example server of mcp 2.3.0 passes of all, per protocol version
+SCORES = {"2025-06-18": (56, 0), "2025-11-25": (84, 0), "2026-07-28": (152, 0)}
+
+
+@pytest.mark.parametrize("version", SCORES)
+async def test_every_check_ends_behind_the_relay_as_it_ends_direct(
+    version: str, everything: str, relayed: str, tmp_path: Path
+) -> None:
+    direct = await suite.run(everything, version, tmp_path / "direct")
+    assert direct.score == SCORES[version], direct.output
+    through = await suite.run(relayed, version, tmp_path / "relayed")
+    assert suite.differences(direct, through) == "", through.output
+    assert through.score == SCORES[version]
+
+
+async def test_without_the_token_the_example_server_is_out_of_reach(
+    relay: LoneRelay,
+) -> None:
+    body = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+    headers = {
+        "Host": urlsplit(relay.public_url).netloc,
+        "Accept": "application/json, text/event-stream",
+    }
+    async with (
+        aiohttp.ClientSession() as http,
+        http.post(f"{relay.url}/mcp/every", json=body, headers=headers) as answer,
+    ):
+        assert answer.status == 401
+        assert "resource_metadata=" in answer.headers["WWW-Authenticate"]

@@ -1,0 +1,119 @@
+"""The relay as a real process with a real store, without the other services.
+
+Its token is written as auth would write it: with auth's keys and auth's Redis user.
+"""
+
+import asyncio
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import yaml
+
+from cli.keys import make_keys
+from demo.run.binaries import valkey
+from demo.run.child import Child
+from demo.run.ports import LOOPBACK, free_ports
+from demo.run.ready import answers, redis_answers
+from shared.clock import system_clock
+from shared.contracts.identity import Person, Token
+from shared.contracts.wire import READY_PATH
+from shared.ids import new_id
+from shared.settings import Environment, Keys
+from shared.stores.redis import connect
+from shared.stores.tokens import TokenWriter
+from tests.peers.process import running
+
+PERSON = Person(issuer="http://127.0.0.1:1", sub="ada", email="ada@strad.test", name="Ada Lovelace")
+TOKEN_SECONDS = 3600
+
+
+@dataclass(frozen=True)
+class LoneRelay:
+    """`url`: where it listens. It answers to the Host of `public_url` only."""
+
+    url: str
+    public_url: str
+    token: str
+    process: Child
+    store: Child
+
+
+@contextmanager
+def lone_relay(folder: Path, public_url: str, servers: Mapping[str, str]) -> Iterator[LoneRelay]:
+    """A relay in front of `servers` (slug to URL), with a token whose owner may use them all."""
+    config, keys = folder / "strad.yaml", folder / "keys"
+    config.write_text(yaml.safe_dump(_config(public_url, servers)))
+    make_keys(keys)
+    redis_port, port, internal_port = free_ports(3)
+    redis_url = f"redis://{LOOPBACK}:{redis_port}/0"
+    variables = {
+        "STRAD_CONFIG": str(config),
+        "STRAD_KEYS": str(keys / "relay"),
+        "STRAD_REDIS": redis_url,
+        "STRAD_BIND": LOOPBACK,
+        "STRAD_PORT": str(port),
+        "STRAD_INTERNAL_PORT": str(internal_port),
+    }
+    command = [sys.executable, "-m", "services.relay"]
+    store_command = _store(redis_port, keys, folder)
+    with running(store_command, folder / "store.log", redis_answers(redis_port), {}) as store:
+        token = asyncio.run(issue_token(redis_url, keys / "auth"))
+        ready = answers(internal_port, READY_PATH)
+        with running(command, folder / "relay.log", ready, variables) as process:
+            yield LoneRelay(f"http://{LOOPBACK}:{port}", public_url, token, process, store)
+
+
+def _store(port: int, keys: Path, folder: Path) -> list[str]:
+    options = {
+        "port": str(port),
+        "bind": LOOPBACK,
+        "aclfile": str(keys / "redis" / "users.acl"),
+        "dir": str(folder),
+        "save": "",
+        "appendonly": "no",
+    }
+    return [str(valkey()), *(text for name in options for text in (f"--{name}", options[name]))]
+
+
+def _config(public_url: str, servers: Mapping[str, str]) -> dict[str, object]:
+    return {
+        "version": 1,
+        "public_url": public_url,
+        "provider": {
+            "issuer": PERSON.issuer,
+            "client_id": "tests",
+            "client_secret": {"env": "TESTS_CLIENT_SECRET"},
+            "allow": {"people": [PERSON.email]},
+        },
+        "servers": [
+            {"slug": slug, "name": slug, "url": url, "access": {"people": [PERSON.email]}}
+            for slug, url in servers.items()
+        ],
+    }
+
+
+async def issue_token(redis_url: str, folder: Path) -> str:
+    """A token of `PERSON`, written with the keys in auth's folder."""
+    env = Environment()
+    keys = Keys(env, folder)
+    seal, password = keys.seal(), keys.text("redis.password")
+    env.done()
+    assert seal is not None
+    store = connect(redis_url, "auth", password)
+    now = int(time.time())
+    record = Token(
+        id=new_id(),
+        person=PERSON,
+        label="tests",
+        servers=None,
+        created=now,
+        expires=now + TOKEN_SECONDS,
+    )
+    try:
+        return await TokenWriter(store, seal, system_clock).create(record)
+    finally:
+        await store.close()
