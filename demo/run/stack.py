@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import TracebackType
+from typing import Self
 
 from cli.keys import make_keys
 from demo.run.child import Child
@@ -60,7 +61,7 @@ class Stack:
         self._children: dict[str, Child] = {}
         self._guard: subprocess.Popen[bytes] | None = None
 
-    def __enter__(self) -> "Stack":
+    def __enter__(self) -> Self:
         started = time.monotonic()
         self._refuse_taken_ports()
         self.folder = Folder(self.settings.data)
