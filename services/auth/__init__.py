@@ -1,0 +1,24 @@
+"""auth: who are you. Sign-in with an OpenID provider, sessions, personal access tokens.
+
+Routes (public port)
+    GET  /auth/sign-in             public     one button; whoever is signed in already goes on
+    GET  /auth/start               public     keeps an attempt, sets its cookie, 303 to the provider
+    GET  /auth/callback            public     the provider's answer: a session, or why not
+    POST /auth/sign-out            public     ends this browser's session
+    GET  /auth/signed-out          public     the page after that
+    GET  /auth/tokens              signed in  a person's tokens and the form for a new one
+    POST /auth/tokens              signed in  makes one and shows it, this once
+    POST /auth/tokens/{id}/revoke  signed in  ends one
+    GET  /auth/static/{name}       public     stylesheet, mark, copy button
+
+Internal port: health, readiness, metrics.
+
+Owns in Redis: `sess:` (sessions), `tok:` (tokens), `of:` (whose they are), `tx:` (attempts).
+
+A sign-in: `start` keeps an attempt (`attempts`: state, nonce, PKCE verifier, where to go) sealed in
+Redis and bound to the browser by a cookie. `callback` takes it, which works once, and hands the
+answer to `code_flow`: `code_exchange` reads it and redeems the code, `id_token` checks what came,
+`person` applies the operator's rules. `provider` knows the provider by its own description, fetched
+when the first person signs in and kept (`kept`), so that auth starts while the provider is down.
+Every way to fail has a name and a page (`refusals`).
+"""

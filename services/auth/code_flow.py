@@ -1,0 +1,60 @@
+"""The authorization code flow as a whole: a browser's question, and who its answer proves."""
+
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from multidict import MultiMapping
+
+from services.auth.attempts import Attempt
+from services.auth.back_channel import BackChannel
+from services.auth.code_exchange import Client, question, read_answer, redeem
+from services.auth.id_token import Expected, verified_claims
+from services.auth.person import person_of
+from services.auth.provider import Provider
+from shared.clock import Clock
+from shared.contracts import config
+from shared.contracts.identity import Person
+
+
+@dataclass(frozen=True, slots=True)
+class CodeFlow:
+    """One provider and this installation as its client."""
+
+    provider: Provider
+    channel: BackChannel
+    client: Client
+    rules: config.Provider
+    clock: Clock
+
+    @property
+    def provider_name(self) -> str:
+        """What to call the provider on a button."""
+        if self.rules.issuer == config.GOOGLE_ISSUER:
+            return "Google"
+        return urlsplit(self.rules.issuer).hostname or self.rules.issuer
+
+    async def ready(self) -> None:
+        """Return when the provider can be asked. Raises `Refused`."""
+        await self.provider.metadata()
+
+    async def url(self, attempt: Attempt, *, choose_account: bool) -> str:
+        """Where to send the browser. Raises `Refused`."""
+        metadata = await self.provider.metadata()
+        return metadata.authorization_url(
+            question(attempt, self.client, choose_account=choose_account)
+        )
+
+    async def person(self, attempt: Attempt, query: MultiMapping[str]) -> Person:
+        """Who the answer of an attempt proves, after every check. Raises `Refused`."""
+        metadata = await self.provider.metadata()
+        code = read_answer(query, metadata)
+        tokens = await redeem(code, attempt, self.client, metadata, self.channel)
+        expected = Expected(
+            issuers=self.provider.issuers,
+            client_id=self.client.client_id,
+            nonce=attempt.nonce,
+            access_token=tokens.access_token,
+            algorithms=metadata.algorithms,
+        )
+        claims = await verified_claims(tokens.id_token, self.provider, expected, self.clock())
+        return person_of(claims, self.rules)

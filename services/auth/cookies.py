@@ -1,0 +1,39 @@
+"""The two cookies, and nothing else that a browser keeps.
+
+`__Host-` binds them to this very host. Lax, not Strict: the provider's answer is a navigation from
+another site, and under Strict every link from elsewhere would look signed out.
+"""
+
+from aiohttp import web
+
+from services.auth.attempts import LIFE_SECONDS
+from shared.contracts.wire import SESSION_COOKIE, SIGN_IN_COOKIE
+
+MAX_LENGTH = 64
+
+
+def set_attempt(response: web.StreamResponse, value: str) -> None:
+    """Bind a sign-in to this browser, for ten minutes."""
+    _set(response, SIGN_IN_COOKIE, value, LIFE_SECONDS)
+
+
+def set_session(response: web.StreamResponse, value: str, seconds: int) -> None:
+    """Hand out a session until its absolute end."""
+    _set(response, SESSION_COOKIE, value, seconds)
+
+
+def clear_session(response: web.StreamResponse) -> None:
+    """Make the browser forget its session."""
+    _set(response, SESSION_COOKIE, "", 0)
+
+
+def session(request: web.Request) -> str:
+    """The session cookie as it came; empty when there is none that could be ours."""
+    value = request.cookies.get(SESSION_COOKIE, "")
+    return value if len(value) <= MAX_LENGTH else ""
+
+
+def _set(response: web.StreamResponse, name: str, value: str, seconds: int) -> None:
+    response.set_cookie(
+        name, value, max_age=seconds, path="/", secure=True, httponly=True, samesite="Lax"
+    )

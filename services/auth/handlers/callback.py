@@ -1,0 +1,80 @@
+"""GET /auth/callback: the provider's answer. Everything is checked here, in this order.
+
+The attempt (cookie, single use), its state, the answer (error, issuer, code), the exchange, the ID
+token, the person, the rules; then a new session, whatever session this browser had before.
+"""
+
+from aiohttp import web
+
+from services.auth import cookies, links
+from services.auth.attempts import Attempt, check_state
+from services.auth.parts import PARTS, Parts
+from services.auth.refusals import Refused, problem
+from services.auth.return_to import HOME
+from shared import log
+from shared.contracts.identity import Person, Session, SessionKind
+from shared.contracts.wire import SIGN_IN_COOKIE
+from shared.web.pages import html
+
+
+async def finish(request: web.Request) -> web.Response:
+    """Sign somebody in, or say why not. Raises `SignInFailed`."""
+    parts = request.app[PARTS]
+    attempt = await _attempt(request, parts)
+    try:
+        person = await parts.flow.person(attempt, request.query)
+    except Refused as refused:
+        raise _failed(refused, attempt) from refused
+    cookie = await _new_session(request, parts, person)
+    response = _onward(request, parts, attempt)
+    cookies.set_session(response, cookie, parts.config.sessions.absolute)
+    log.event("signed-in", subject=person.subject)
+    return response
+
+
+async def _attempt(request: web.Request, parts: Parts) -> Attempt:
+    try:
+        attempt = await parts.attempts.take(request.cookies.get(SIGN_IN_COOKIE, ""))
+        check_state(attempt, request.query.getall("state", []))
+    except Refused as refused:
+        # nothing is known of where this came from, so nothing is carried on
+        raise problem(refused, links.sign_in(), "") from refused
+    return attempt
+
+
+def _failed(refused: Refused, attempt: Attempt) -> Exception:
+    log.event("sign-in-refused", reason=refused.reason, detail=refused.detail)
+    trusted = attempt.trusted
+    return problem(
+        refused,
+        links.start(attempt.return_to, trusted=trusted),
+        links.start(attempt.return_to, trusted=trusted, choose_account=True),
+    )
+
+
+async def _new_session(request: web.Request, parts: Parts, person: Person) -> str:
+    """A session under a new name: one that somebody planted, or that leaked, ends here."""
+    if old := cookies.session(request):
+        await parts.sessions.end(parts.sessions.digest(old))
+    rules, now = parts.config.sessions, int(parts.clock())
+    session = Session(
+        kind=SessionKind.OIDC,
+        person=person,
+        created=now,
+        expires=now + rules.absolute,
+        idle_seconds=rules.idle,
+    )
+    return await parts.sessions.begin(session)
+
+
+def _onward(request: web.Request, parts: Parts, attempt: Attempt) -> web.Response:
+    """To where the person wanted to go.
+
+    After a redirect the next page sees a request from another site, for that is where the answer
+    came from, and asks before it opens anything: right for a stranger's link. A person who came on
+    their own is led on by a page of ours instead, so that the next page sees a step of ours.
+    """
+    if not attempt.trusted:
+        return web.Response(status=303, headers={"Location": attempt.return_to})
+    here = "the console" if attempt.return_to == HOME else attempt.return_to
+    return html(request, parts.pages, "onward.html", to=attempt.return_to, name=here)

@@ -1,0 +1,33 @@
+"""What handlers work with, made once by `app` and carried by the application."""
+
+from dataclasses import dataclass
+
+from aiohttp import web
+from jinja2 import Environment
+
+from services.auth.attempts import Attempts
+from services.auth.code_flow import CodeFlow
+from shared.clock import Clock
+from shared.contracts.config import Config
+from shared.stores.kv import KeyValue
+from shared.stores.sessions import SessionWriter
+from shared.stores.tokens import TokenWriter
+from shared.web.routes import Identify
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """The service's domain, ready for use."""
+
+    config: Config
+    clock: Clock
+    store: KeyValue
+    pages: Environment
+    flow: CodeFlow
+    attempts: Attempts
+    sessions: SessionWriter
+    tokens: TokenWriter
+    identify: Identify
+
+
+PARTS = web.AppKey("parts", Parts)

@@ -1,0 +1,26 @@
+"""What auth needs to start: the base of every service, and its secret at the OpenID provider."""
+
+from dataclasses import dataclass
+
+from shared.contracts.wire import Service
+from shared.settings import Base, Environment, read_base
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """`client_secret`: what the provider knows this installation by."""
+
+    base: Base
+    client_secret: str
+
+
+def read(env: Environment) -> Settings:
+    """Read all settings. Raises `SettingsWrong` with every mistake."""
+    base, _ = read_base(env, Service.AUTH)
+    secret = ""
+    if base is not None:
+        secret = env.secret(base.config.provider.client_secret, "provider.client_secret")
+    env.done()
+    if base is None:  # `done` has raised
+        raise RuntimeError("settings are missing without a mistake")
+    return Settings(base, secret)
