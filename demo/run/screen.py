@@ -11,6 +11,7 @@ from demo.run.stack import PartFailed, PortTaken, Stack
 from shared.contracts.wire import MCP_PATH, TOKENS_PATH
 
 _BOLD, _DIM, _RED, _LINK = "1", "2", "31", "36"
+_SERVERS = 6  # so many are listed, so that the screen stays one screen
 
 
 class Screen:
@@ -43,23 +44,23 @@ class Screen:
 
     def _facts(self, stack: Stack) -> str:
         public = stack.plan.config.public_url
-        lines = [("Console", self._link(public))]
-        if stack.settings.demo:
-            lines += [
-                ("Sign in as", "Ada Lovelace      may use the toy catalogue and the escape room"),
-                ("", "Charles Babbage   may sign in, and use neither"),
-            ]
-        lines.append(("MCP", f"{self._link(public + MCP_PATH)}   every server of yours at once"))
-        for server in stack.plan.config.servers[:5]:
-            lines.append(("", f"{self._link(f'{public}{MCP_PATH}/{server.slug}')}   {server.name}"))
+        rows = [("Console", public, "" if public == stack.url else "behind a proxy of yours")]
         if public != stack.url:
-            lines.append(("Listens at", f"{stack.url}; pass the Host of {public} on to it"))
-        return self._table(lines)
+            rows.append(("Edge", stack.url, "where that proxy finds it; it must pass Host on"))
+        if stack.settings.demo:
+            rows.append(
+                ("Sign in as", "Ada Lovelace", "may use the toy catalogue and the escape room")
+            )
+            rows.append(("", "Charles Babbage", "may sign in, and use neither"))
+        rows.append(("MCP", public + MCP_PATH, "all that you may use, in one"))
+        for server in stack.plan.config.servers[:_SERVERS]:
+            rows.append(("", f"{public}{MCP_PATH}/{server.slug}", server.name))
+        return self._table(rows)
 
     def _places(self, stack: Stack) -> str:
         folder = stack.folder
         after = "kept" if folder.kept else "removed at the end; STRAD_DATA=./data keeps it"
-        return self._table([("Data", f"{folder.path}   {after}"), ("Logs", str(folder.logs))])
+        return self._table([("Data", str(folder.path), after), ("Logs", str(folder.logs), "")])
 
     def refused(self, message: str) -> None:
         """Nothing was started, and why."""
@@ -85,8 +86,16 @@ class Screen:
         for line in text.splitlines():
             self._write(f"{self._paint(_DIM, f'{name:>8} |')} {line}")
 
-    def _table(self, lines: list[tuple[str, str]]) -> str:
-        return "\n".join(f"{self._paint(_DIM, f'{name:<12}')}{text}" for name, text in lines)
+    def _table(self, rows: list[tuple[str, str, str]]) -> str:
+        width = max(len(value) for _, value, note in rows if note)
+        return "\n".join(
+            f"{self._paint(_DIM, f'{name:<12}')}{self._value(value)}"
+            + (f"{'':<{width - len(value)}}   {self._paint(_DIM, note)}" if note else "")
+            for name, value, note in rows
+        )
+
+    def _value(self, value: str) -> str:
+        return self._link(value) if value.startswith("http") else value
 
     def _link(self, url: str) -> str:
         return self._paint(_LINK, url)

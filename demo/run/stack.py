@@ -87,7 +87,7 @@ class Stack:
         self.ports, self.internal_ports, self.redis_port = ports.public, ports.internal, ports.redis
         self.plan = Plan(self.settings, self.folder, ports)
         self._parts = {part.name: part for part in self.plan.parts}
-        self._guard = self._start_guard()
+        self._guard = start_guard(None if self.folder.kept else self.folder.path)
         for part in self.plan.parts:
             log = self.folder.logs / f"{part.name}.log"
             log.unlink(missing_ok=True)  # the log of the last run with this folder
@@ -102,15 +102,6 @@ class Stack:
             raise PortTaken(self.settings.port, "the one people and clients use")
         if self.settings.demo and not is_free(self.settings.provider_port):
             raise PortTaken(self.settings.provider_port, "which the demo's sign-in page needs")
-
-    def _start_guard(self) -> subprocess.Popen[bytes]:
-        removable = "" if self.folder.kept else str(self.folder.path)
-        script = Path(__file__).parent / "guard.py"
-        return subprocess.Popen(  # noqa: S603 - our own script, no shell
-            [sys.executable, "-I", "-S", str(script), removable],
-            stdin=subprocess.PIPE,
-            process_group=0,
-        )
 
     def _launch(self, part: Part) -> None:
         self._children[part.name].start(part.command, part.environment, ROOT)
@@ -190,3 +181,17 @@ class Stack:
         parts = {part.name: part for part in self.plan.parts} if self._children else {}
         for tier in sorted({part.tier for part in parts.values()}, reverse=True):
             yield [c for name, c in self._children.items() if parts[name].tier == tier]
+
+
+def start_guard(folder: Path | None) -> subprocess.Popen[bytes]:
+    """The guard, on duty before anything else starts. `folder`: what it removes at the end."""
+    script = Path(__file__).parent / "guard.py"
+    guard = subprocess.Popen(  # noqa: S603 - our own script, no shell
+        [sys.executable, "-I", "-S", str(script), str(folder or "")],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        process_group=0,
+    )
+    assert guard.stdout is not None
+    guard.stdout.readline()
+    return guard

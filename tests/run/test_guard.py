@@ -2,7 +2,6 @@
 
 import os
 import signal
-import subprocess
 import sys
 import time
 from collections.abc import Callable
@@ -12,6 +11,7 @@ import pytest
 
 from demo.run import guard
 from demo.run.child import Child
+from demo.run.stack import start_guard
 
 OBEDIENT = "import time; print('up', flush=True); time.sleep(60)"
 STUBBORN = f"import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); {OBEDIENT}"
@@ -24,14 +24,6 @@ def until(true: Callable[[], bool], seconds: float) -> bool:
             return False
         time.sleep(0.02)
     return True
-
-
-def start_guard(folder: Path) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(
-        [sys.executable, "-I", "-S", guard.__file__, str(folder)],
-        stdin=subprocess.PIPE,
-        process_group=0,
-    )
 
 
 @pytest.mark.parametrize(
@@ -54,7 +46,7 @@ def test_when_the_pipe_closes_the_group_ends_and_the_folder_goes(
 
 
 def test_the_signals_of_a_terminal_do_not_end_the_guard(tmp_path: Path) -> None:
-    process = start_guard(tmp_path / "none")
+    process = start_guard(None)
     child = Child("child", tmp_path / "child.log", process.pid)
     child.start([sys.executable, "-c", STUBBORN], os.environ, tmp_path)
     assert until(lambda: child.tail() == "up", 10)
