@@ -57,7 +57,9 @@ class Seal:
 
     def digest(self, purpose: str, secret: str) -> str:
         """Keyed digest of a secret, 43 URL-safe characters: the address of its record."""
-        mac = hmac.digest(self._index, f"{purpose}\0{secret}".encode(), hashlib.sha256)
+        # a cookie may hold bytes that are no text; they have a digest like any other
+        text = f"{purpose}\0{secret}".encode(errors="surrogateescape")
+        mac = hmac.digest(self._index, text, hashlib.sha256)
         return base64.urlsafe_b64encode(mac).rstrip(b"=").decode()
 
     def seal(self, key: str, record: dict[str, Any], expires: float) -> bytes:

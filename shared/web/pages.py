@@ -22,10 +22,10 @@ def html(
     status: int = 200,
     **context: object,
 ) -> web.Response:
-    """A page of ours. The template also gets `person`, if the request has been identified."""
+    """A page of ours. The template also gets `status`, and `person` of an identified request."""
     principal = request.get(PRINCIPAL)
     context.setdefault("person", principal.person if principal is not None else None)
-    text = environment.get_template(template).render(**context)
+    text = environment.get_template(template).render(status=status, **context)
     return web.Response(text=text, status=status, content_type="text/html")
 
 
