@@ -1,0 +1,137 @@
+"""What a server's page may do, as headers. Everything is off; declared origins open media only.
+
+The server declares origins (`_meta.ui.csp.resourceDomains`); this file decides what of that can
+reach a header. An entry that is not a bare https origin is dropped, never mended: a `;` or a comma
+in it would be a directive or a second policy of the server's own.
+"""
+
+import ipaddress
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlsplit
+
+from shared.contracts.config import Links
+from shared.web.headers import PERMISSIONS_POLICY
+
+MAX_ORIGINS = 20
+_HOST = re.compile(
+    r"(?=.{4,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z](?:[a-z0-9-]{0,61}[a-z0-9])"
+)
+_PORT = re.compile(r"[1-9][0-9]{0,4}")
+_SANDBOX = "allow-scripts"
+_POPUPS = " allow-popups allow-popups-to-escape-sandbox"
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """Declared origins, sorted: `accepted` go into the policy, `dropped` are logged and shown."""
+
+    accepted: tuple[str, ...] = ()
+    dropped: tuple[str, ...] = field(default=())
+
+
+def sandbox(links: Links) -> str:
+    """The sandbox tokens, for the header and for the iframe's attribute. Never a same origin."""
+    return _SANDBOX + (_POPUPS if links is Links.HOST else "")
+
+
+def is_bare_origin(entry: object, own_host: str) -> bool:
+    """Whether a declared entry is a bare https origin of a public name, and not this console."""
+    if not isinstance(entry, str) or not entry.isascii() or len(entry) > 300:
+        return False
+    if not entry.startswith("https://"):
+        return False
+    try:
+        parts = urlsplit(entry)
+        host = parts.hostname or ""
+    except ValueError:
+        return False
+    port = parts.netloc.removeprefix(host)
+    if port and not (_PORT.fullmatch(port[1:]) and port[0] == ":" and int(port[1:]) <= 65535):
+        return False
+    if not _HOST.fullmatch(host) or _is_local(host) or host == _name(own_host):
+        return False
+    return entry == f"https://{host}{port}"
+
+
+def _is_local(host: str) -> bool:
+    if host == "localhost" or host.endswith(".localhost"):
+        return True
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        return False
+    return True
+
+
+def _name(netloc: str) -> str:
+    return urlsplit(f"//{netloc}").hostname or ""
+
+
+def declared(ui: dict[str, Any], own_host: str) -> Declared:
+    """Sort `_meta.ui.csp.resourceDomains` (SEP-1865, "UI resource metadata")."""
+    csp = ui.get("csp")
+    entries = csp.get("resourceDomains") if isinstance(csp, dict) else None
+    if not isinstance(entries, list):
+        return Declared()
+    accepted: list[str] = []
+    dropped: list[str] = []
+    for entry in entries:
+        fits = is_bare_origin(entry, own_host) and len(accepted) < MAX_ORIGINS
+        if fits and entry not in accepted:
+            accepted.append(entry)
+        elif not fits:
+            dropped.append(str(entry)[:200])
+    return Declared(tuple(accepted), tuple(dropped[:100]))
+
+
+def policy(origins: Sequence[str], links: Links) -> str:
+    """The frame's Content-Security-Policy (CSP Level 3)."""
+    media = " ".join(["data:", "blob:", *origins])
+    return (
+        f"sandbox {sandbox(links)}; default-src 'none';"
+        " script-src 'unsafe-inline'; style-src 'unsafe-inline';"
+        f" img-src {media}; font-src {media}; media-src {media};"
+        " connect-src 'none'; frame-src 'none'; worker-src 'none'; object-src 'none';"
+        " manifest-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
+    )
+
+
+def frame_headers(origins: Sequence[str] = (), links: Links = Links.HOST) -> dict[str, str]:
+    """All headers of `/apps/<slug>/frame`, for every status.
+
+    `Connection-Allowlist` closes what no CSP reaches: WebRTC, preconnect, DNS prefetch and the
+    TLS connection of a blocked navigation. It names no parameters: unknown ones mean "allow".
+    """
+    allowed = " ".join(f'"{origin}"' for origin in origins)
+    return {
+        "Content-Security-Policy": policy(origins, links),
+        "Connection-Allowlist": f"({allowed})",
+        "Permissions-Policy": PERMISSIONS_POLICY,
+        "Cross-Origin-Resource-Policy": "same-origin",
+        "Cross-Origin-Opener-Policy": "same-origin",
+        "Referrer-Policy": "no-referrer",
+        "X-Content-Type-Options": "nosniff",
+        "X-Frame-Options": "SAMEORIGIN",
+        "X-DNS-Prefetch-Control": "off",
+        "Origin-Agent-Cluster": "?1",
+        "Cache-Control": "no-store",
+        "Content-Type": "text/html; charset=utf-8",
+    }
+
+
+def host_headers(public_url: str, slug: str) -> dict[str, str]:
+    """Headers of `/apps/<slug>`: it may call this server's route and hold this frame, no other."""
+    base = f"{public_url}/apps/{slug}"
+    return {
+        "Content-Security-Policy": (
+            "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:;"
+            f" connect-src {base}/tools/call; frame-src {base}/frame;"
+            " frame-ancestors 'none'; base-uri 'none'; form-action 'none'; object-src 'none';"
+            " require-trusted-types-for 'script'; trusted-types 'none'"
+        ),
+        "Permissions-Policy": PERMISSIONS_POLICY,
+        "Referrer-Policy": "no-referrer",
+    }

@@ -1,0 +1,46 @@
+"""The bytes that go before a server's document. The document itself is never edited.
+
+They stand after its doctype (before it, the browser would fall into quirks mode) and before
+everything else, so that no markup of the page can move or swallow them.
+"""
+
+import re
+
+from shared.contracts.config import Links
+
+_BOM = b"\xef\xbb\xbf"
+_BLANK = rb"[\t\n\f\r ]*"
+# a comment ends as browsers end it (WHATWG HTML 13.2.5.43 ff.): also `<!-->`, `<!--->` and `--!>`
+_COMMENT = rb"<!--(?:>|->|.*?--!?>)|<\?[^>]*>"
+_DOCTYPE = re.compile(
+    _BLANK + rb"(?:(?:" + _COMMENT + rb")" + _BLANK + rb")*<!doctype[^>]*>",
+    re.IGNORECASE | re.DOTALL,
+)
+_LOOK_AT = 64 * 1024
+
+# Plain links go to the host, which shows the address and asks. A notification, so without an id:
+# an answer that the page never asked for would be an error in its SDK.
+_SHIM = b"""<base target="_blank"><script>
+addEventListener("click", (event) => {
+  const link = event.target instanceof Element && event.target.closest("a[href]");
+  if (!link || event.defaultPrevented || event.button > 1) return;
+  if (!/^https?:$/.test(link.protocol) || link.getAttribute("href").startsWith("#")) return;
+  event.preventDefault();
+  parent.postMessage({ jsonrpc: "2.0", method: "x-strad/link", params: { url: link.href } }, "*");
+});
+document.currentScript.remove();
+</script>"""
+_BASE_ONLY = b'<base target="_blank">'
+
+
+def prefix(links: Links) -> bytes:
+    """What is added. With links off there is no shim: the sandbox opens nothing."""
+    return _SHIM if links is Links.HOST else _BASE_ONLY
+
+
+def wrap(html: bytes, links: Links) -> bytes:
+    """A server's document with the prefix at its place. `html` is UTF-8."""
+    start = len(_BOM) if html.startswith(_BOM) else 0
+    doctype = _DOCTYPE.match(html, start, start + _LOOK_AT)
+    at = doctype.end() if doctype else start
+    return html[:at] + prefix(links) + html[at:]

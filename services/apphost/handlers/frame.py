@@ -1,0 +1,108 @@
+"""`GET /apps/<slug>/frame`: the server's own page, in a sandbox made of headers. Never a redirect:
+the frame's policy would follow it to any path of ours, with cookies and our origin."""
+
+from typing import Any
+
+from aiohttp import web
+from jinja2 import Environment
+
+from services.apphost import csp, document
+from services.apphost.discovery import find_pages, find_resources
+from services.apphost.page import Page, read_page, ui_meta
+from services.apphost.relay_client import RelayClient, RpcError, no_such_server
+from shared import log
+from shared.contracts.config import Config
+from shared.contracts.identity import Principal
+from shared.contracts.problems import Problem, ProblemKind
+from shared.contracts.wire import APPS_PATH, UI_SCHEME
+from shared.web.origin import started_here
+from shared.web.problems import Render
+from shared.web.routes import PRINCIPAL, REQUEST_ID
+
+_NOT_THERE = frozenset({-32002, -32602})  # "resource not found", before and since 2026-07-28
+_MAX_URI = 2048
+
+
+async def guard(request: web.Request) -> None:
+    """Only the host's own iframe, or a person's own visit.
+
+    A frame that loads its own route again comes as "cross-site" (its origin is opaque), so this
+    is what keeps a second document away from the bridge.
+    """
+    dest = request.headers.getall("Sec-Fetch-Dest", [])
+    site = request.headers.getall("Sec-Fetch-Site", [])
+    if dest == ["iframe"] and site == ["same-origin"]:
+        return
+    if dest == ["document"] and started_here(request):
+        return
+    title = "This page opens inside the console only."
+    raise Problem(ProblemKind.FORBIDDEN, title, "Open the app from there.", "not-our-frame")
+
+
+class Frame:
+    """Reads a page through the relay and serves it."""
+
+    def __init__(self, config: Config, relay: RelayClient) -> None:
+        self._config = config
+        self._relay = relay
+
+    async def get(self, request: web.Request) -> web.Response:
+        """The document. The query's first `uri` names it; the rest of the query is the page's."""
+        who, slug = request[PRINCIPAL], request.match_info["slug"]
+        uri = request.query.get("uri")
+        if uri is None:
+            _, found = await find_pages(self._relay, self._config, who, slug)
+            uri = found[0].uri
+        if not uri.startswith(UI_SCHEME) or len(uri) > _MAX_URI:
+            raise _no_page()
+        page = await self._read(who, slug, uri)
+        server = self._config.server(slug)
+        if server is None:
+            raise no_such_server(slug)
+        ui = page.ui if page.ui is not None else await self._listed(who, slug, uri)
+        origins = csp.declared(ui, self._config.host)
+        if ui:
+            log.event("frame-policy", slug=slug, origins=origins.accepted, dropped=origins.dropped)
+        links = server.app.links
+        headers = csp.frame_headers(origins.accepted, links)
+        return web.Response(body=document.wrap(page.html, links), headers=headers)
+
+    async def _read(self, who: Principal, slug: str, uri: str) -> Page:
+        try:
+            result = await self._relay.rpc(who, slug, "resources/read", {"uri": uri})
+        except RpcError as error:
+            if error.error.get("code") in _NOT_THERE:
+                raise _no_page() from error
+            title = "The server refused to give its page."
+            advice = f"It said: {str(error)[:200]}"
+            raise Problem(ProblemKind.UPSTREAM_REFUSED, title, advice) from error
+        return read_page(result)
+
+    async def _listed(self, who: Principal, slug: str, uri: str) -> dict[str, Any]:
+        """`_meta.ui` of the listing: read only when the page itself brought none."""
+        for item in await find_resources(self._relay, who, slug):
+            if item["uri"] == uri:
+                return ui_meta(item) or {}
+        return {}
+
+
+def frame_renderer(templates: Environment) -> Render:
+    """Problems inside a frame: the frame's own headers, and no way out but a link."""
+
+    async def render(request: web.Request, problem: Problem) -> web.Response:
+        slug = request.match_info.get("slug", "")
+        text = templates.get_template("frame_problem.html").render(
+            status=problem.status,
+            title=problem.title,
+            advice=problem.advice,
+            href=f"{APPS_PATH}/{slug}",
+            request_id=request[REQUEST_ID],
+        )
+        return web.Response(body=text.encode(), status=problem.status, headers=csp.frame_headers())
+
+    return render
+
+
+def _no_page() -> Problem:
+    title = "The server has no such page."
+    return Problem(ProblemKind.NOT_FOUND, title, "Open the app from the console.", "no-such-page")

@@ -1,0 +1,82 @@
+"""`POST /apps/<slug>/tools/call`: one tool call of a page, or of the host on its behalf.
+
+The server is the one in the path, whatever the message says. Signed in, JSON only, from our own
+origin (`shared.web.origin`); the relay decides the rest: entitlement, policy, visibility, surface.
+"""
+
+import json
+from typing import Any, Literal
+
+from aiohttp import web
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from services.apphost.relay_client import SPARE_SECONDS, RelayClient, RpcError
+from shared.contracts.config import Config
+from shared.contracts.identity import SessionKind
+from shared.contracts.problems import Problem, ProblemKind
+from shared.contracts.wire import Surface
+from shared.web.origin import require_json
+from shared.web.routes import PRINCIPAL
+
+_DEFAULT_SECONDS = 60
+
+
+class CallBody(BaseModel):
+    """The body. `page` is the `ui://` address that is shown; `surface` says who asks."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    name: str = Field(min_length=1, max_length=256)
+    arguments: dict[str, Any]
+    page: str = Field(pattern=r"^ui://", max_length=2048)
+    surface: Literal["app", "open", "run"]
+
+
+class ToolCall:
+    """The bridge's one route."""
+
+    def __init__(self, config: Config, relay: RelayClient) -> None:
+        self._config = config
+        self._relay = relay
+
+    async def post(self, request: web.Request) -> web.Response:
+        """`{"result"}`, or `{"error"}` as the server or the relay said it (JSON-RPC 2.0 §5)."""
+        who, slug = request[PRINCIPAL], request.match_info["slug"]
+        if who.session_kind is SessionKind.TOKEN:
+            title = "This sign-in may look, but not act."
+            advice = "Sign out, and sign in yourself to use the app."
+            raise Problem(ProblemKind.FORBIDDEN, title, advice, "look-only-session")
+        require_json(request)
+        call = _parse(await request.read())
+        server = self._config.server(slug)
+        seconds = (server.timeout if server else _DEFAULT_SECONDS) + SPARE_SECONDS
+        try:
+            result = await self._relay.rpc(
+                who,
+                slug,
+                "tools/call",
+                {"name": call.name, "arguments": call.arguments},
+                surface=Surface(call.surface),
+                page=call.page,
+                seconds=seconds,
+            )
+        except RpcError as error:
+            return web.json_response({"error": error.error})
+        return web.json_response({"result": result})
+
+
+def _parse(body: bytes) -> CallBody:
+    try:
+        return CallBody.model_validate(json.loads(body, parse_constant=_no_constant))
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        where = ".".join(map(str, first["loc"])) or "the body"
+        advice = f"{where}: {first['msg']}"
+        raise Problem(ProblemKind.BAD_REQUEST, "This is not a tool call.", advice) from error
+    except (ValueError, RecursionError) as error:
+        title = "The request is not JSON."
+        raise Problem(ProblemKind.BAD_REQUEST, title, "Send one JSON object.") from error
+
+
+def _no_constant(text: str) -> float:
+    raise ValueError(f"{text} is not JSON")

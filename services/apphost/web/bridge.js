@@ -1,0 +1,101 @@
+// The bridge to one page: it answers requests from a table, hears notifications from another, and
+// holds back what the host has to say until the page is ready to listen.
+
+import { Bucket, INVALID_REQUEST, METHOD_NOT_FOUND, REFUSED, Refusal, readMessage } from "./rpc.js";
+
+const MAX_PENDING = 16;
+const MAX_DROPPED = 1000;
+
+/**
+ * @typedef {object} Tables
+ * @property {Map<string, import("./types.d.ts").Answerer>} requests
+ * @property {Map<string, import("./types.d.ts").Listener>} notifications
+ * @property {() => void} flooded the page sends far more than anybody could read
+ */
+
+export class Bridge {
+  /** @type {import("./types.d.ts").Port | null} */
+  #port = null;
+  /** @type {object[]} */
+  #held = [];
+  #ready = false;
+  #pending = 0;
+  #dropped = 0;
+  #bucket = new Bucket(50, 200);
+  #tables;
+
+  /** @param {Tables} tables */
+  constructor(tables) {
+    this.#tables = tables;
+  }
+
+  get ready() {
+    return this.#ready;
+  }
+
+  /** @param {import("./types.d.ts").Port} port */
+  open(port) {
+    this.#port = port;
+  }
+
+  close() {
+    this.#port?.close();
+    this.#port = null;
+    this.#held = [];
+  }
+
+  /** The page has initialized: say what was held back, in order. Later ones change nothing. */
+  release() {
+    this.#ready = true;
+    for (const message of this.#held.splice(0)) this.#port?.send(message);
+  }
+
+  /** @param {string} method @param {object} params */
+  notify(method, params) {
+    const message = { jsonrpc: "2.0", method, params };
+    if (this.#ready) this.#port?.send(message);
+    else this.#held.push(message);
+  }
+
+  /** @param {unknown} data whatever the page sent */
+  hear(data) {
+    if (this.#port === null) return;
+    if (!this.#bucket.take(performance.now())) {
+      this.#dropped += 1;
+      if (this.#dropped > MAX_DROPPED) this.#tables.flooded();
+      return;
+    }
+    const message = readMessage(data);
+    if (message.kind === "notification") {
+      this.#tables.notifications.get(message.method)?.(message.params);
+    } else if (message.kind === "request") {
+      void this.#answer(message.id, message.method, message.params);
+    } else if (message.kind === "malformed") {
+      this.#refuse(message.id, INVALID_REQUEST, "This is not a request.");
+    }
+  }
+
+  /** @param {import("./types.d.ts").Id} id @param {string} method @param {import("./types.d.ts").Params} params */
+  async #answer(id, method, params) {
+    const answerer = this.#tables.requests.get(method);
+    if (!answerer) return this.#refuse(id, METHOD_NOT_FOUND, "not supported");
+    if (this.#pending >= MAX_PENDING) {
+      return this.#refuse(id, REFUSED, `More than ${MAX_PENDING} requests at once.`);
+    }
+    this.#pending += 1;
+    try {
+      this.#port?.send({ jsonrpc: "2.0", id, result: await answerer(params) });
+    } catch (error) {
+      if (error instanceof Refusal) this.#refuse(id, error.code, error.message, error.data);
+      else this.#refuse(id, REFUSED, "Something went wrong in the console.");
+    } finally {
+      this.#pending -= 1;
+    }
+  }
+
+  /** @param {import("./types.d.ts").Id} id @param {number} code @param {string} message @param {unknown} [data] */
+  #refuse(id, code, message, data) {
+    const error = data === undefined ? { code, message } : { code, message, data };
+    this.#port?.send({ jsonrpc: "2.0", id, error });
+  }
+}

@@ -1,0 +1,58 @@
+// What the host tells a page about itself and the surroundings (SEP-1865, "Host Context"). Only
+// keys and values that the official SDK accepts: one wrong value and the page never starts.
+
+const DARK = matchMedia("(prefers-color-scheme: dark)");
+const PROTOCOL = "2026-01-26";
+
+/** @returns {"dark" | "light"} */
+const theme = () => (DARK.matches ? "dark" : "light");
+
+/** @param {HTMLElement} frame */
+const size = (frame) => ({ width: frame.clientWidth, height: frame.clientHeight });
+
+/**
+ * @param {import("./types.d.ts").Boot} boot
+ * @param {HTMLElement} frame
+ * @returns {import("./types.d.ts").McpUiInitializeResult}
+ */
+export function introduction(boot, frame) {
+  return {
+    protocolVersion: PROTOCOL,
+    hostInfo: { name: "strad", version: boot.version },
+    hostCapabilities: boot.lookOnly ? { openLinks: {} } : { openLinks: {}, serverTools: {} },
+    hostContext: {
+      theme: theme(),
+      displayMode: "inline",
+      availableDisplayModes: ["inline"],
+      containerDimensions: size(frame),
+      locale: navigator.language,
+      timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone,
+      platform: "web",
+      deviceCapabilities: {
+        touch: navigator.maxTouchPoints > 0,
+        hover: matchMedia("(hover: hover)").matches,
+      },
+      ...(boot.tool ? { toolInfo: { tool: boot.tool } } : {}),
+    },
+  };
+}
+
+/**
+ * Tell of changes: theme and size.
+ *
+ * @param {HTMLElement} frame
+ * @param {(change: import("./types.d.ts").McpUiHostContext) => void} tell
+ */
+export function watchContext(frame, tell) {
+  DARK.addEventListener("change", () => tell({ theme: theme() }));
+  let due = 0;
+  let last = JSON.stringify(size(frame));
+  new ResizeObserver(() => {
+    clearTimeout(due);
+    due = setTimeout(() => {
+      const now = JSON.stringify(size(frame));
+      if (now !== last && frame.isConnected) tell({ containerDimensions: size(frame) });
+      last = now;
+    }, 150);
+  }).observe(frame);
+}

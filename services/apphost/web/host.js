@@ -1,0 +1,132 @@
+// The host of one page: it makes the frame, ties the bridge to the first document in it, and ends
+// both when a second one comes.
+
+import { Bridge } from "./bridge.js";
+import { answerCalls } from "./calls.js";
+import { introduction, watchContext } from "./context.js";
+import { LinkStrip } from "./links.js";
+import { Opening } from "./opening.js";
+import { element, mark, setBusy, showClosed, unsay } from "./stage.js";
+import { openPort } from "./window_port.js";
+
+const SILENT_MS = 8000;
+
+/** @type {import("./types.d.ts").Boot} */
+const boot = JSON.parse(element("boot").textContent ?? "");
+
+/**
+ * The frame's address: the host's own page first, then the query and hash of this address, so that
+ * a link can lead into the page. Never a `uri` or `token` of the link's.
+ *
+ * @param {{ search: string, hash: string }} here
+ */
+function frameAddress(here) {
+  const query = new URLSearchParams({ uri: boot.page });
+  for (const [name, value] of new URLSearchParams(here.search)) {
+    if (name !== "uri" && name !== "token") query.append(name, value);
+  }
+  return `${boot.frame}?${query}${here.hash}`;
+}
+
+/** The answer to the frame's own request was a problem, which the frame shows itself. @param {string} src */
+function frameFailed(src) {
+  const address = src.split("#")[0] ?? src;
+  const entry = performance.getEntriesByName(address, "resource").at(-1);
+  return entry instanceof PerformanceResourceTiming && entry.responseStatus >= 400;
+}
+
+function start() {
+  const frame = document.createElement("iframe");
+  frame.title = `${boot.name}, a page of its server`;
+  frame.setAttribute("sandbox", boot.sandbox);
+  frame.setAttribute("allow", "");
+  frame.referrerPolicy = "no-referrer";
+
+  /** @param {string} title @param {string} text */
+  const close = (title, text) => {
+    if (!frame.isConnected) return;
+    clearTimeout(silence);
+    frame.remove();
+    bridge.close();
+    strip.close();
+    showClosed(title, text);
+  };
+
+  /** Every answer of our own route: a session or a right that ended ends the page. */
+  const heard = (/** @type {import("./types.d.ts").Outcome} */ outcome) => {
+    if (outcome.kind !== "problem") return;
+    if (outcome.status === 401) close("You are signed out", "Sign in again to open this app.");
+    if (outcome.status === 404) close("You no longer have this app", "Your access to its server ended.");
+  };
+
+  const strip = new LinkStrip();
+  /** @type {Map<string, import("./types.d.ts").Answerer>} */
+  const requests = new Map();
+  requests.set("ui/initialize", () => introduction(boot, frame));
+  requests.set("ping", () => ({}));
+  requests.set("ui/open-link", async ({ url }) => ((await strip.ask(url)) ? {} : { isError: true }));
+  requests.set("tools/call", answerCalls(boot, heard));
+  /** @type {Map<string, import("./types.d.ts").Listener>} */
+  const notifications = new Map();
+  notifications.set("ui/notifications/initialized", () => initialized());
+  notifications.set("x-strad/link", ({ url }) => void offer(url));
+  const bridge = new Bridge({
+    requests,
+    notifications,
+    flooded: () => close("The page sent too many messages", "It was stopped so that the console stays usable."),
+  });
+  const opening = new Opening({ boot, bridge, heard });
+
+  const initialized = () => {
+    if (bridge.ready) return;
+    clearTimeout(silence);
+    unsay("silent");
+    setBusy(false);
+    mark("ready", "Ready");
+    bridge.release();
+    opening.begin();
+  };
+
+  /** A plain link of the page. Nobody waits for an answer. @param {unknown} url */
+  const offer = async (url) => {
+    try {
+      await strip.ask(url);
+    } catch {
+      // refused: the page gets nothing from trying
+    }
+  };
+
+  const silence = setTimeout(() => {
+    setBusy(false);
+    opening.offerText();
+  }, SILENT_MS);
+
+  let loads = 0;
+  frame.addEventListener("load", () => {
+    loads += 1;
+    if (loads > 1) {
+      close("The page tried to load another page", "An app may show only what its server gave to strad.");
+    } else if (frameFailed(frame.src)) {
+      clearTimeout(silence);
+      setBusy(false);
+      mark("down", "Not shown");
+    }
+  });
+
+  bridge.open(openPort(frame, (data) => bridge.hear(data)));
+  frame.src = frameAddress(location);
+  element("main").prepend(frame);
+  watchContext(frame, (change) => {
+    if (bridge.ready) bridge.notify("ui/notifications/host-context-changed", change);
+  });
+}
+
+element("reload").addEventListener("click", () => location.reload());
+// From the back-forward cache a page would come back with rights that may have ended.
+addEventListener("pageshow", (event) => {
+  if (event.persisted) location.reload();
+});
+
+// A browser may prepare this page before the person goes to it; nothing runs until they do.
+if (document.prerendering) document.addEventListener("prerenderingchange", start, { once: true });
+else start();

@@ -1,0 +1,5 @@
+// The page that asks before an app opens: carry the hash over, which no server sees. Nothing else,
+// and never a reload: that would make another site's link look like our own.
+
+const link = document.getElementById("open");
+if (link instanceof HTMLAnchorElement) link.hash = location.hash;

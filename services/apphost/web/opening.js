@@ -1,0 +1,122 @@
+// The call that opens a page: by itself only for a tool that reads, otherwise by the person's press
+// on Run, on the host's own surface. The page gets tool-input, then the result, each once.
+
+import { callTool, sentence } from "./calls.js";
+import { defaults, drawForm } from "./form.js";
+import { arm, element, makeButton, mark, say, setBusy, textOf, unsay } from "./stage.js";
+
+/**
+ * @typedef {object} Needs
+ * @property {import("./types.d.ts").Boot} boot
+ * @property {import("./bridge.js").Bridge} bridge
+ * @property {(outcome: import("./types.d.ts").Outcome) => void} heard
+ */
+
+export class Opening {
+  #boot;
+  #bridge;
+  #heard;
+  #started = false;
+  #drawn = false;
+
+  /** @param {Needs} needs */
+  constructor({ boot, bridge, heard }) {
+    this.#boot = boot;
+    this.#bridge = bridge;
+    this.#heard = heard;
+    const run = element("run");
+    element("run-later").addEventListener("click", () => {
+      run.hidden = true;
+      element("run-again").hidden = false;
+      element("run-again").focus();
+    });
+    element("run-again").addEventListener("click", () => this.#showCard());
+    run.addEventListener("keydown", (event) => {
+      if (event.key === "Escape") element("run-later").click();
+    });
+  }
+
+  /** The page listens now, or the person asks for the tool's answer as text. */
+  begin() {
+    const { tool, readOnly, lookOnly } = this.#boot;
+    if (this.#started || tool === null) return;
+    if (lookOnly) {
+      const text = "You signed in with a link, so no tool runs. Sign in yourself to use the app.";
+      say("look-only", "info", "You can look, but not act", text);
+    } else if (readOnly) {
+      void this.#run("open", defaults(tool.inputSchema));
+    } else {
+      this.#showCard();
+    }
+  }
+
+  #showCard() {
+    const button = /** @type {HTMLButtonElement} */ (element("run-now"));
+    if (!this.#drawn) {
+      const read = drawForm(element("run-fields"), this.#boot.tool?.inputSchema);
+      element("run-form").addEventListener("submit", (event) => {
+        event.preventDefault();
+        const args = event.isTrusted && !button.disabled ? read() : null;
+        if (args) void this.#run("run", args);
+      });
+      this.#drawn = true;
+    }
+    element("run-again").hidden = true;
+    element("run").hidden = false;
+    arm(button, 1000);
+    element("run-title").focus();
+    mark("quiet", "Waits for you");
+  }
+
+  /** @param {"open" | "run"} surface @param {import("./types.d.ts").Params} args */
+  async #run(surface, args) {
+    if (this.#started) return;
+    this.#started = true;
+    element("run").hidden = true;
+    element("run-again").hidden = true;
+    setBusy(true);
+    mark("loading", "Running…");
+    this.#bridge.notify("ui/notifications/tool-input", { arguments: args });
+    const outcome = await callTool(this.#boot, surface, this.#boot.tool?.name ?? "", args);
+    setBusy(false);
+    if (outcome.kind === "result") this.#deliver(outcome.result);
+    else this.#failed(outcome);
+    this.#heard(outcome);
+  }
+
+  /** @param {import("./types.d.ts").CallToolResult} result */
+  #deliver(result) {
+    this.#bridge.notify("ui/notifications/tool-result", result);
+    if (result.isError) mark("warn", "The tool reported an error");
+    else mark("ready", "Ready");
+    if (!this.#bridge.ready) {
+      const text = document.createElement("pre");
+      text.className = "plain-result";
+      text.tabIndex = 0;
+      text.textContent = textOf(result);
+      say("silent", "info", "The tool's answer, as text", "The page did not show it.", [text]);
+    }
+  }
+
+  /** @param {import("./types.d.ts").Outcome} outcome */
+  #failed(outcome) {
+    const reason = sentence(outcome);
+    this.#bridge.notify("ui/notifications/tool-cancelled", { reason });
+    mark("down", "The tool did not run");
+    const again = makeButton("Reload", () => location.reload());
+    say("failed", "error", `${this.#boot.tool?.name ?? "The tool"} did not run`, reason, [again]);
+  }
+
+  /** Nothing came from the page: offer the tool's answer without it. */
+  offerText() {
+    const { tool, readOnly, lookOnly } = this.#boot;
+    const text = "It may need something that a page here does not get, such as the network or storage.";
+    const more = [];
+    if (tool !== null && !lookOnly && !this.#started) {
+      const label = readOnly ? "Show the answer as text" : "Run the tool for its text";
+      more.push(makeButton(label, () => { unsay("silent"); this.begin(); }));
+    }
+    say("silent", "warn", "This page has not started", text, more);
+    mark("warn", "Silent");
+  }
+}

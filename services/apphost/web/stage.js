@@ -1,0 +1,101 @@
+// Everything the host itself shows: the state in the bar, notices over the frame, the last words
+// when a page is closed. Text is always text: no markup is ever made from a string.
+
+/** @param {string} id @returns {HTMLElement} */
+export function element(id) {
+  const found = document.getElementById(id);
+  if (!found) throw new Error(`the page has no #${id}`);
+  return found;
+}
+
+/**
+ * Make a button wait before it can be pressed, so that the second half of a double click, aimed
+ * at the page, does not land on it.
+ *
+ * @param {HTMLButtonElement} button @param {number} [ms]
+ */
+export function arm(button, ms = 700) {
+  button.disabled = true;
+  setTimeout(() => { button.disabled = false; }, ms);
+}
+
+/** @param {"ready" | "quiet" | "warn" | "down" | "blocked" | "loading"} kind @param {string} label */
+export function mark(kind, label) {
+  const state = element("state");
+  state.className = `state state-${kind}`;
+  state.textContent = label;
+}
+
+/** @param {boolean} busy */
+export function setBusy(busy) {
+  element("main").classList.toggle("is-busy", busy);
+}
+
+/**
+ * Say something over the frame, with a button that takes it away again. One notice of a name at a time.
+ *
+ * @param {string} name
+ * @param {"info" | "warn" | "error"} kind
+ * @param {string} title
+ * @param {string} text
+ * @param {HTMLElement[]} [more] further elements, such as a button
+ */
+export function say(name, kind, title, text, more = []) {
+  unsay(name);
+  const notice = document.createElement("div");
+  notice.className = `notice notice-${kind}`;
+  notice.dataset.name = name;
+  notice.setAttribute("role", kind === "error" ? "alert" : "status");
+  const head = document.createElement("p");
+  head.className = "notice-title";
+  head.textContent = title;
+  const body = document.createElement("p");
+  body.className = "notice-text";
+  body.textContent = text;
+  const row = document.createElement("div");
+  row.className = "actions";
+  row.append(...more, makeButton("Dismiss", () => notice.remove()));
+  notice.append(head, body, row);
+  element("notices").append(notice);
+}
+
+/** @param {string} name */
+export function unsay(name) {
+  for (const notice of document.querySelectorAll("#notices > .notice")) {
+    if (notice instanceof HTMLElement && notice.dataset.name === name) notice.remove();
+  }
+}
+
+/** @param {string} label @param {() => void} press */
+export function makeButton(label, press) {
+  const button = document.createElement("button");
+  button.type = "button";
+  button.className = "button button-quiet button-small";
+  button.textContent = label;
+  button.addEventListener("click", press);
+  return button;
+}
+
+/** The page is gone: say why, in its place. @param {string} title @param {string} text */
+export function showClosed(title, text) {
+  element("closed-title").textContent = title;
+  element("closed-text").textContent = text;
+  element("run").hidden = true;
+  element("run-again").hidden = true;
+  element("notices").replaceChildren();
+  element("closed").hidden = false;
+  element("closed-title").focus();
+  setBusy(false);
+  mark("blocked", "Closed");
+}
+
+/**
+ * The text that a tool's result holds, for when no page shows it.
+ *
+ * @param {import("./types.d.ts").CallToolResult} result
+ */
+export function textOf(result) {
+  const blocks = Array.isArray(result.content) ? result.content : [];
+  const texts = blocks.flatMap((block) => (block?.type === "text" ? [String(block.text)] : []));
+  return texts.join("\n\n") || JSON.stringify(result.structuredContent ?? {}, null, 2);
+}
