@@ -23,6 +23,7 @@ LONGEST_LIFE_SECONDS = 24 * 3600
 OLDEST_SECONDS = 600
 MAX_LENGTH = 32 * 1024
 _MAX_SUB = 255  # OpenID Connect Core §2
+_NEVER = 2**53  # no time; neither is NaN, which JSON as Python reads it may hold
 
 _BY_CLAIM = {
     "iss": Reason.TOKEN_ISSUER,
@@ -103,8 +104,7 @@ def check_claims(token: jwt.Token, expected: Expected, now: float) -> None:
     except ClaimError as error:
         reason = _BY_CLAIM.get(error.claim, Reason.TOKEN_MALFORMED)
         raise Refused(reason, f"claim {error.claim}") from error
-    # each in the form that NaN fails, which JSON as Python reads it may hold
-    if not claims["iat"] >= now - OLDEST_SECONDS - LEEWAY_SECONDS:
+    if claims["iat"] < now - OLDEST_SECONDS - LEEWAY_SECONDS:
         raise Refused(Reason.TOKEN_EXPIRED, "issued too long ago")
     if not 0 < claims["exp"] - claims["iat"] <= LONGEST_LIFE_SECONDS:
         raise Refused(Reason.TOKEN_LIFETIME)
@@ -112,8 +112,9 @@ def check_claims(token: jwt.Token, expected: Expected, now: float) -> None:
 
 def _check_shapes(claims: dict[str, Any], expected: Expected) -> None:
     """What the libraries pass over: claims of an odd type, empty ones, times that are no number."""
-    for name in ("exp", "iat"):
-        if isinstance(claims.get(name), bool) or not isinstance(claims.get(name), int | float):
+    for name in ("exp", "iat", *(["nbf"] if "nbf" in claims else [])):
+        value = claims.get(name)
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < _NEVER:
             raise Refused(Reason.TOKEN_MALFORMED, f"claim {name}")
     sub = claims.get("sub")
     if not isinstance(sub, str) or not 0 < len(sub) <= _MAX_SUB:

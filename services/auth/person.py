@@ -63,6 +63,6 @@ def _plain(value: str) -> str:
 
 def _name(value: object, email: str) -> str:
     """The name for people to read: printable, one line, or else the e-mail address."""
-    text = value if isinstance(value, str) else ""
-    clean = "".join(char for char in text if char.isprintable())
-    return " ".join(clean.split())[:_MAX_NAME] or email
+    words = value.split() if isinstance(value, str) else []
+    clean = "".join(char for char in " ".join(words) if char.isprintable())
+    return clean[:_MAX_NAME].strip() or email
