@@ -18,7 +18,7 @@ from shared.contracts.fields import is_loopback
 # asymmetric only: with an HMAC, whoever checks a signature could also make it
 ALGORITHMS = ("RS256", "PS256", "ES256")
 _KEY_TYPES: dict[str, type[RSAKey] | type[ECKey]] = {"RSA": RSAKey, "EC": ECKey}
-_MIN_RSA_BITS = 2048
+_RSA_2048_CHARS = 342  # a modulus of 2048 bits in base64url; shorter ones are too weak
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,10 +135,9 @@ def _signing_key(item: object) -> RSAKey | ECKey | None:
     if not isinstance(item, dict) or item.get("use", "sig") != "sig":
         return None
     kind = _KEY_TYPES.get(str(item.get("kty")))
+    if kind is None or (kind is RSAKey and len(str(item.get("n"))) < _RSA_2048_CHARS):
+        return None
     try:
-        key = kind.import_key(item) if kind is not None else None
+        return kind.import_key(item)
     except (JoseError, ValueError, TypeError, KeyError):
         return None
-    if isinstance(key, RSAKey) and key.public_key.key_size < _MIN_RSA_BITS:
-        return None
-    return key
