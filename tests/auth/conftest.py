@@ -4,6 +4,7 @@ import socket
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
+from copy import copy
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -197,8 +198,7 @@ async def start_both(
             sock, port = free_socket()
             issuer = f"http://127.0.0.1:{port}"
             auth = await start_auth(issuer, **changes)
-            keys = Keys()
-            keys.current = provider_keys.current
+            keys = copy(provider_keys)  # rotated on its own
             settings = ProviderSettings(
                 host="127.0.0.1",
                 port=port,
