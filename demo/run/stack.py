@@ -145,10 +145,12 @@ class Stack:
         if kill or not child.ended(_GRACE_SECONDS):
             child.kill()
 
-    def start(self, name: str) -> None:
+    def start(self, name: str, *, wait: bool = True) -> None:
         """Start a process again that was stopped, and wait until it is ready."""
         part = self._parts[name]
         self._launch(part)
+        if not wait:
+            return
         deadline = time.monotonic() + START_SECONDS
         while not part.ready():
             child = self._children[name]

@@ -1,0 +1,32 @@
+"""A second stack, for tests that break parts of it: short deadlines, data on disk."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import yaml
+
+from demo.run.ports import free_ports
+from demo.run.settings import DEMO_CONFIG, Settings
+from tests.live import LiveStack
+
+DEADLINE_SECONDS = 2
+
+
+@pytest.fixture(scope="package")
+def fragile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveStack]:
+    """A stack whose parts may be stopped; who stops one starts it again."""
+    folder = tmp_path_factory.mktemp("fragile")
+    config = quick_config(folder / "strad.yaml")
+    (port,) = free_ports(1, in_a_row=2)
+    with LiveStack(Settings(port, config=config, data=folder / "data", faults=True)) as live:
+        yield live
+
+
+def quick_config(path: Path) -> Path:
+    """The demo's configuration with servers that have two seconds to answer."""
+    value = yaml.safe_load(DEMO_CONFIG.read_text())
+    for server in value["servers"]:
+        server["timeout"] = DEADLINE_SECONDS
+    path.write_text(yaml.safe_dump(value))
+    return path
