@@ -1,0 +1,25 @@
+"""The relay: what may you call. Clients and console reach servers through it and not otherwise.
+
+Public port (routed by the edge):
+
+    POST GET DELETE  /mcp                      all of the caller's servers, tools as `slug__name`
+    POST GET DELETE  /mcp?servers=a,b          some of them; with one name: as below
+    POST GET DELETE  /mcp/<slug>               one server, its own names, messages untouched
+    GET              /.well-known/oauth-protected-resource[/mcp[/<slug>]]      RFC 9728
+    GET              /mcp/.well-known/jwks.json                the key behind `Strad-Identity`
+
+Internal port:
+
+    GET              /internal/v1/servers              the person's servers and their state
+    POST             /internal/v1/servers/<slug>/rpc   one question to one server
+    GET              /healthz /readyz /metrics
+
+Owns in Redis: `ent:` grants, `mcp:` sessions of clients, `up:` sessions with servers and used
+assertions, `seen:tok:` last uses. Reads: `tok:` `sess:` `seen:sess:`.
+
+A request's way: `handlers/mcp.py` finds the view (`views.py`, which asks `gate.py`, the one way to
+a server) and the caller's version (`inbound.py`), and hands over to `handlers/modern.py` or
+`handlers/legacy.py`. Where caller and server speak one version, `passage.py` carries bytes through
+`upstream.py`. Elsewhere the relay answers itself: `bridge.py` for one server, `merge.py` for
+several, both by `ask.py`, which speaks to either kind (`modern.py`; `pool.py` over `legacy.py`).
+"""

@@ -1,0 +1,176 @@
+"""The only wiring of the relay: settings, stores, domain, routes."""
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+
+from aiohttp import web
+
+from services.relay import upstream as outgoing
+from services.relay.ask import Asker
+from services.relay.assertions import by_assertion
+from services.relay.bearer import TokenSeen, by_token, challenge
+from services.relay.bridge import Bridge
+from services.relay.calls import Calls
+from services.relay.catalog import Catalog
+from services.relay.console import Console
+from services.relay.entitlements.file import FileSource
+from services.relay.entitlements.grants import Grants
+from services.relay.eras import Eras
+from services.relay.gate import Gate
+from services.relay.handlers.handshake import Handshake
+from services.relay.handlers.internal import Internal
+from services.relay.handlers.legacy import Sessioned
+from services.relay.handlers.mcp import Mcp, foreign_origins
+from services.relay.handlers.metadata import Metadata
+from services.relay.handlers.modern import Modern
+from services.relay.inbound import MAX_BODY_BYTES
+from services.relay.legacy import Legacy
+from services.relay.merge import Merge
+from services.relay.passage import Passage
+from services.relay.passport import Passports
+from services.relay.pool import Pool
+from services.relay.renewal import Renewal
+from services.relay.sessions import McpSessions
+from services.relay.settings import Settings, read
+from services.relay.upstream import Upstream
+from shared import egress
+from shared.clock import Clock, system_clock
+from shared.contracts.problems import Problem
+from shared.contracts.wire import (
+    INTERNAL_RPC_PATH,
+    INTERNAL_SERVERS_PATH,
+    JWKS_PATH,
+    MCP_PATH,
+    RESOURCE_METADATA_PATH,
+    Service,
+)
+from shared.settings import Base, Environment
+from shared.stores.kv import KeyValue
+from shared.stores.redis import connect
+from shared.stores.sessions import SessionReader
+from shared.stores.tokens import TokenReader
+from shared.web import app as web_app
+from shared.web.problems import Render, renderer
+from shared.web.routes import Access, Answer, Identify, Route
+from shared.web.serve import health_routes
+
+
+def load() -> tuple[Base, web.Application, web.Application]:
+    """Read the settings and build both ports. Raises `SettingsWrong`; needs a running loop."""
+    settings = read(Environment())
+    base = settings.base
+    store = connect(base.redis_url, Service.RELAY, base.redis_password)
+    public, internal = build(settings, store)
+    return base, public, internal
+
+
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    """What both ports share."""
+
+    gate: Gate
+    asker: Asker
+    catalog: Catalog
+    calls: Calls
+
+
+def build(
+    settings: Settings, store: KeyValue, clock: Clock = system_clock
+) -> tuple[web.Application, web.Application]:
+    """The public and the internal application over one store. Needs a running loop."""
+    config, seal = settings.base.config, settings.base.seal
+    client = egress.client(outgoing.TIMEOUT)
+    passports = Passports(settings.identity_key, config.public_url, clock)
+    upstream = Upstream(client, settings.credentials, passports)
+    source = FileSource(config)
+    grants = Grants(source, store, settings.grant_seal, clock, config.entitlement_seconds)
+    legacy, eras = Legacy(upstream), Eras(upstream, clock)
+    asker = Asker(upstream, eras, Pool(legacy, store, seal, clock))
+    catalog = Catalog(asker, clock)
+    parts = _Parts(Gate(config, grants), asker, catalog, Calls(asker, catalog))
+
+    tokens = TokenReader(store, seal, clock)
+    identify = by_token(tokens, TokenSeen(store, clock), config.public_url)
+    sessions = McpSessions(store, seal, clock)
+    bridge, merge = Bridge(asker, parts.calls), Merge(asker, catalog, parts.calls)
+    passage = Passage(upstream)
+    handshake = Handshake(eras, legacy, bridge, merge, sessions)
+    renewal = Renewal(legacy, sessions)
+    sessioned = Sessioned(handshake, sessions, renewal, passage, legacy, bridge, merge, parts.calls)
+    modern = Modern(eras, passage, bridge, merge, parts.calls, asker)
+    mcp = Mcp(parts.gate, identify, modern, sessioned)
+    metadata = Metadata(config.public_url, passports)
+
+    public = web_app.build(
+        Service.RELAY,
+        _public_routes(mcp, metadata, config.public_url),
+        config=config,
+        render=_render(config.public_url),
+        identify={Access.BEARER: identify},
+        max_body=MAX_BODY_BYTES,
+    )
+    internal = _internal(settings, store, clock, parts)
+
+    async def resources(_: web.Application) -> AsyncIterator[None]:
+        yield
+        await legacy.close()
+        await client.close()
+        await store.close()
+
+    # the internal port is opened first and closed last
+    internal.cleanup_ctx.append(resources)
+    return public, internal
+
+
+def _public_routes(mcp: Mcp, metadata: Metadata, public_url: str) -> list[Route]:
+    guard = foreign_origins(public_url)
+    routes = [
+        Route(verb, path, handler, Access.BEARER, Answer.RPC, guard)
+        for path in (MCP_PATH, f"{MCP_PATH}/{{slug}}")
+        for verb, handler in (("POST", mcp.post), ("GET", mcp.get), ("DELETE", mcp.delete))
+    ]
+    documents = {
+        RESOURCE_METADATA_PATH: metadata.resource,
+        f"{RESOURCE_METADATA_PATH}{MCP_PATH}": metadata.resource,
+        f"{RESOURCE_METADATA_PATH}{MCP_PATH}/{{slug}}": metadata.resource,
+        JWKS_PATH: metadata.key_set,
+    }
+    for path, handler in documents.items():
+        routes.append(Route("GET", path, handler, Access.PUBLIC, Answer.JSON))
+        routes.append(Route("OPTIONS", path, metadata.preflight, Access.PUBLIC, Answer.JSON))
+    return routes
+
+
+def _internal(settings: Settings, store: KeyValue, clock: Clock, parts: _Parts) -> web.Application:
+    sessions = SessionReader(store, settings.base.seal, clock)
+    identify: Identify = by_assertion(settings.apphost_keys, sessions, store, clock)
+    console = Console(parts.catalog, clock)
+    api = Internal(parts.gate, console, parts.catalog, parts.asker, parts.calls)
+    routes = [
+        Route("GET", INTERNAL_SERVERS_PATH, api.servers, Access.INTERNAL, Answer.JSON),
+        Route("POST", INTERNAL_RPC_PATH, api.ask, Access.INTERNAL, Answer.JSON),
+        *health_routes(store),
+    ]
+    return web_app.build(
+        Service.RELAY,
+        routes,
+        config=settings.base.config,
+        render=renderer(),
+        identify={Access.INTERNAL: identify},
+        internal=True,
+        max_body=MAX_BODY_BYTES,
+    )
+
+
+def _render(public_url: str) -> Render:
+    """As everywhere, and a 401 says where to learn about tokens."""
+    plain = renderer()
+
+    async def render(request: web.Request, problem: Problem) -> web.Response:
+        response = await plain(request, problem)
+        told = challenge(request, problem, public_url)
+        if told is not None:
+            response.headers["WWW-Authenticate"] = told
+        return response
+
+    return render

@@ -1,0 +1,80 @@
+"""One server for a caller of the other version: discovery, lists, reads and calls.
+
+What would need the server to ask its caller something, or to tell it of changes, is not carried
+across versions and so is never announced.
+"""
+
+from typing import Any
+
+from mcp_types.jsonrpc import INTERNAL_ERROR, METHOD_NOT_FOUND
+from mcp_types.methods import is_input_required
+
+from services.relay import policy, rpc
+from services.relay.ask import DISCOVER, Asker
+from services.relay.calls import Calls
+from services.relay.gate import Way
+from services.relay.hello import Hello
+from services.relay.pool import REPEATABLE
+from shared.contracts.wire import Surface
+
+_CARRIED = REPEATABLE - {"ping"}
+_ANNOUNCED = frozenset(
+    {"completions", "experimental", "extensions", "prompts", "resources", "tools"}
+)
+_CHANGES = frozenset({"listChanged", "subscribe"})
+
+
+class Bridge:
+    """Answers in place of one server. Methods may raise a `Problem`."""
+
+    def __init__(self, asker: Asker, calls: Calls) -> None:
+        self._asker = asker
+        self._calls = calls
+
+    async def answer(
+        self,
+        way: Way,
+        hello: Hello,
+        method: str,
+        params: rpc.Message,
+        headers: dict[str, str] | None = None,
+    ) -> rpc.Message:
+        """The outcome of one request: `result` or `error`."""
+        if method == "tools/call":
+            refusal = await self._calls.refusal(way, hello, params.get("name"), Surface.CLIENT)
+            return refusal or await self._answerable(self._calls.call(way, hello, params, headers))
+        if method == DISCOVER:
+            return announced(await self._asker.ask(way, hello, DISCOVER, {}))
+        if method not in _CARRIED:
+            return unknown_method(method)
+        answer = await self._answerable(self._asker.ask(way, hello, method, params))
+        policy.filtered(way.server, answer)
+        return answer
+
+    @staticmethod
+    async def _answerable(asked: Any) -> rpc.Message:
+        answer: rpc.Message = await asked
+        if is_input_required(answer.get("result")):
+            text = "The server asks for something that cannot be asked in this protocol version."
+            return rpc.failure(INTERNAL_ERROR, text)
+        return answer
+
+
+def unknown_method(method: str) -> rpc.Message:
+    """A method that is not served here."""
+    return rpc.failure(METHOD_NOT_FOUND, f"Method not found: {method[:128]}")
+
+
+def announced(answer: rpc.Message) -> rpc.Message:
+    """A server's introduction with those capabilities that work here."""
+    if "error" in answer:
+        return answer
+    given = answer["result"]["capabilities"]
+    kept = {name: _without_changes(given[name]) for name in given if name in _ANNOUNCED}
+    return {"result": {**answer["result"], "capabilities": kept}}
+
+
+def _without_changes(value: Any) -> Any:
+    if not isinstance(value, dict):
+        return value
+    return {key: item for key, item in value.items() if key not in _CHANGES}

@@ -1,0 +1,97 @@
+"""Calling a tool: decided first, then sent, with the headers that 2026-07-28 wants."""
+
+from typing import Any
+
+from mcp.shared.inbound import mcp_param_headers, x_mcp_header_map
+from mcp_types.jsonrpc import HEADER_MISMATCH, INVALID_PARAMS
+
+from services.relay import policy, rpc
+from services.relay.ask import Asker
+from services.relay.catalog import Catalog, ServerSaidNo, as_problem
+from services.relay.gate import Way, note
+from services.relay.hello import Hello
+from shared.contracts.access import Call, Decision, Denied, Reason
+from shared.contracts.wire import Surface
+from shared.decide import may_call, tool_exists
+
+_OF_ONE_PAGE = frozenset({Surface.OPEN, Surface.RUN})
+
+# what may be told: the person can see this tool, and why a page cannot use it is no secret
+_EXPLAINED = {
+    Reason.NOT_VISIBLE_TO_APPS: "The tool {} is not offered to pages.",
+    Reason.NOT_DECLARING: "The tool {} does not open this page.",
+    Reason.NOT_READ_ONLY: "The tool {} may change something: the person has to run it.",
+    Reason.LOOK_ONLY_SESSION: "This session may look, but not act: sign in to run {}.",
+}
+
+
+class Calls:
+    """Decides and makes calls. Methods may raise a `Problem`."""
+
+    def __init__(self, asker: Asker, catalog: Catalog) -> None:
+        self._asker = asker
+        self._catalog = catalog
+
+    async def refusal(
+        self, way: Way, hello: Hello, tool: Any, surface: Surface, page: str | None = None
+    ) -> rpc.Message | None:
+        """Why this call is not made, as the caller hears it; None when it may go ahead.
+
+        A client's call needs the listing only where a policy takes tools away: there, an unlisted
+        tool and a denied one must be answered by the same hand.
+        """
+        if not isinstance(tool, str):
+            return rpc.failure(INVALID_PARAMS, "params.name must be the name of a tool")
+        decision = await self._decide(way, hello, tool, surface, page)
+        note(way, tool, surface, decision)
+        return _spoken(decision, tool) if isinstance(decision, Denied) else None
+
+    async def _decide(
+        self, way: Way, hello: Hello, tool: str, surface: Surface, page: str | None
+    ) -> Decision:
+        exists = tool_exists(way.server.tools, tool)
+        if isinstance(exists, Denied):
+            return exists
+        facts = None
+        if surface is not Surface.CLIENT or policy.restricts(way.server):
+            try:
+                facts = await self._catalog.tool(way, hello, tool)
+            except ServerSaidNo as error:
+                raise as_problem(way, error) from error
+            if facts is None:
+                return Denied(Reason.UNKNOWN_TOOL)
+        call = Call(way.server.slug, tool, surface, facts)
+        decision = may_call(way.principal, way.grant, way.server, call)
+        if decision.ok and facts and surface in _OF_ONE_PAGE and facts.page != page:
+            return Denied(Reason.NOT_DECLARING)
+        return decision
+
+    async def call(
+        self, way: Way, hello: Hello, params: rpc.Message, headers: dict[str, str] | None = None
+    ) -> rpc.Message:
+        """Make a call that was not refused; its answer.
+
+        A server that wants arguments repeated in headers says so before it runs anything: then the
+        headers are made from its listing, and the call is sent a second and last time.
+        """
+        answer = await self._asker.ask(way, hello, "tools/call", params, headers=headers)
+        if answer.get("error", {}).get("code") != HEADER_MISMATCH:
+            return answer
+        try:
+            listing = await self._catalog.tools(way, hello, age=0)
+        except ServerSaidNo as error:
+            return error.answer
+        tool = next((t for t in listing.tools if t["name"] == params["name"]), {})
+        arguments = params.get("arguments")
+        made = mcp_param_headers(
+            x_mcp_header_map(tool.get("inputSchema")),
+            arguments if isinstance(arguments, dict) else {},
+        )
+        return await self._asker.ask(way, hello, "tools/call", params, headers=made)
+
+
+def _spoken(decision: Denied, tool: str) -> rpc.Message:
+    text = _EXPLAINED.get(decision.reason)
+    if text is None:
+        return rpc.unknown_tool(tool)
+    return rpc.failure(INVALID_PARAMS, text.format(tool[:128]), {"reason": decision.reason})

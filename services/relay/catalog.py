@@ -1,0 +1,111 @@
+"""What a server lists, whole: all its pages, under the operator's policy, kept for seconds."""
+
+from collections import OrderedDict
+from dataclasses import dataclass
+from typing import Any
+
+from services.relay import policy, rpc
+from services.relay.ask import Asker
+from services.relay.gate import Way
+from services.relay.hello import Hello
+from services.relay.upstream import malformed
+from shared import log
+from shared.clock import Clock
+from shared.contracts.access import ToolFacts
+from shared.contracts.problems import Problem, ProblemKind
+from shared.decide import tool_facts
+
+KEEP_SECONDS = 5.0
+YOUNG_SECONDS = 1.0
+MAX_PAGES = 100
+_MAX_KEPT = 256
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """The tools of a server as one person may see them, and what decisions need of each."""
+
+    tools: list[dict[str, Any]]
+    facts: dict[str, ToolFacts]
+    taken: float
+
+
+class ServerSaidNo(Exception):
+    """The server answered a listing with an error; `answer` holds it."""
+
+    def __init__(self, answer: rpc.Message) -> None:
+        super().__init__(str(answer["error"].get("message")))
+        self.answer = answer
+
+
+class Catalog:
+    """Listings by server, person and capabilities. Methods raise a `Problem` or `ServerSaidNo`."""
+
+    def __init__(self, asker: Asker, clock: Clock) -> None:
+        self._asker = asker
+        self._clock = clock
+        self._kept: OrderedDict[tuple[str, str, str], Listing] = OrderedDict()
+
+    async def tools(
+        self, way: Way, hello: Hello, *, age: float = KEEP_SECONDS, seconds: float | None = None
+    ) -> Listing:
+        """All tools, from memory if they were listed at most `age` seconds ago."""
+        key = (way.server.slug, way.principal.subject, hello.digest)
+        kept = self._kept.get(key)
+        if kept is not None and kept.taken + age > self._clock():
+            self._kept.move_to_end(key)
+            return kept
+        entries = await self.entries(way, hello, "tools/list", "tools", seconds=seconds)
+        tools = policy.callable_over_http(way.server, policy.keep(way.server, entries))
+        facts = {tool["name"]: _facts(way, tool) for tool in tools}
+        listing = Listing(tools, facts, self._clock())
+        self._kept[key] = listing
+        if len(self._kept) > _MAX_KEPT:
+            self._kept.popitem(last=False)
+        return listing
+
+    async def tool(self, way: Way, hello: Hello, name: str) -> ToolFacts | None:
+        """The facts of one tool; None when the server does not list it now."""
+        listing = await self.tools(way, hello)
+        if name not in listing.facts:
+            # it may be new; but nobody makes us list again for each wrong guess
+            listing = await self.tools(way, hello, age=YOUNG_SECONDS)
+        return listing.facts.get(name)
+
+    async def entries(
+        self, way: Way, hello: Hello, method: str, member: str, *, seconds: float | None = None
+    ) -> list[Any]:
+        """The entries of all pages of a listing."""
+        found: list[Any] = []
+        seen: set[str] = set()
+        params: rpc.Message = {}
+        for _ in range(MAX_PAGES):
+            answer = await self._asker.ask(way, hello, method, params, seconds=seconds)
+            if "error" in answer:
+                raise ServerSaidNo(answer)
+            page = answer["result"].get(member)
+            if not isinstance(page, list):
+                raise malformed(way.server, f"{method} returned no list of {member}")
+            found += page
+            cursor = answer["result"].get("nextCursor")
+            if cursor is None:
+                return found
+            if not isinstance(cursor, str) or cursor in seen:
+                break
+            seen.add(cursor)
+            params = {"cursor": cursor}
+        raise malformed(way.server, f"the pages of {method} do not come to an end")
+
+
+def as_problem(way: Way, refusal: ServerSaidNo) -> Problem:
+    """A server's own error, where only a problem can be told."""
+    title = f"{way.server.name} answered with an error."
+    return Problem(ProblemKind.UPSTREAM_REFUSED, title, str(refusal)[:300])
+
+
+def _facts(way: Way, tool: dict[str, Any]) -> ToolFacts:
+    try:
+        return tool_facts(tool)
+    except ValueError as error:
+        log.warning("tool-malformed", slug=way.server.slug, tool=tool["name"], fault=str(error))
+        return ToolFacts(tool["name"], app_visible=False, page=None, read_only=False)

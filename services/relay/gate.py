@@ -1,0 +1,84 @@
+"""The one way to a server: identity, then grant, then decision, then upstream.
+
+Everything that talks to a server takes a `Way`, and only the gate makes one. A server that does not
+exist and a server that somebody may not use are the same answer.
+"""
+
+from dataclasses import dataclass
+
+from services.relay.entitlements.grants import Grants
+from shared import log, metrics
+from shared.contracts.access import Allowed, Decision, Denied, Grant
+from shared.contracts.config import Config, Server
+from shared.contracts.identity import Principal
+from shared.contracts.problems import Problem, ProblemKind
+from shared.contracts.wire import Surface
+from shared.decide import may_use
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """One person's permitted way to one server, for the length of one request."""
+
+    principal: Principal
+    grant: Grant
+    server: Server
+
+
+class Gate:
+    """Opens ways. Methods may raise `StoreUnavailable`."""
+
+    def __init__(self, config: Config, grants: Grants) -> None:
+        self._servers = {server.slug: server for server in config.servers}
+        self._grants = grants
+
+    async def open(self, principal: Principal, slug: str) -> Way:
+        """The way to one server. Raises NOT_FOUND, whatever the reason."""
+        grant = await self._grants.of(principal.person)
+        server = self._servers.get(slug)
+        decision = may_use(principal, grant, server)
+        if isinstance(decision, Denied) or server is None:
+            raise _nothing_here(decision, slug)
+        metrics.DECISIONS.labels("allowed").inc()
+        return Way(principal, grant, server)
+
+    async def open_all(self, principal: Principal) -> list[Way]:
+        """The ways to every server this person may use, in the order of the configuration."""
+        grant = await self._grants.of(principal.person)
+        return [
+            Way(principal, grant, server)
+            for server in self._servers.values()
+            if may_use(principal, grant, server).ok
+        ]
+
+    async def still_open(self, way: Way) -> bool:
+        """Whether a way that was open some time ago would be opened again now."""
+        grant = await self._grants.of(way.principal.person)
+        return may_use(way.principal, grant, way.server).ok
+
+
+def note(way: Way, tool: str, surface: Surface, decision: Decision) -> None:
+    """Count a decision; log it when it is a refusal."""
+    if isinstance(decision, Allowed):
+        metrics.DECISIONS.labels("allowed").inc()
+        return
+    metrics.DECISIONS.labels(decision.reason).inc()
+    log.event(
+        "call-denied",
+        slug=way.server.slug,
+        subject=way.principal.subject,
+        tool=tool[:128],
+        surface=surface,
+        reason=decision.reason,
+    )
+
+
+def _nothing_here(decision: Decision, slug: str) -> Problem:
+    reason = decision.reason if isinstance(decision, Denied) else "none"
+    metrics.DECISIONS.labels(reason).inc()
+    return Problem(
+        ProblemKind.NOT_FOUND,
+        "There is no such server here.",
+        "Check the name, or ask an administrator for access to it.",
+        reason=f"{reason}:{slug[:32]}",
+    )

@@ -1,0 +1,1 @@
+"""One file for each URL, or for each kind of caller where there are two."""

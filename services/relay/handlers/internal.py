@@ -1,0 +1,96 @@
+"""The second port: what apphost may ask for a person, in that person's session."""
+
+from typing import Literal
+
+from aiohttp import web
+from pydantic import ConfigDict, Field, ValidationError
+
+from services.relay import rpc
+from services.relay.ask import Asker
+from services.relay.calls import Calls
+from services.relay.catalog import Catalog, ServerSaidNo
+from services.relay.console import Console
+from services.relay.gate import Gate, Way
+from services.relay.hello import CONSOLE
+from shared.contracts.identity import Frozen
+from shared.contracts.problems import Problem, ProblemKind
+from shared.contracts.wire import Surface
+from shared.web.routes import PRINCIPAL
+
+_LISTS = {"tools/list": "tools", "resources/list": "resources"}
+
+
+class RpcBody(Frozen):
+    """The body of one question. `page`: the `ui://` address that the surface shows, if any."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    method: Literal["tools/list", "resources/list", "resources/read", "tools/call"]
+    params: rpc.Message
+    surface: Literal["console", "app", "open", "run"]
+    page: str | None = Field(None, max_length=2048)
+
+
+class Internal:
+    """GET /internal/v1/servers and POST /internal/v1/servers/{slug}/rpc."""
+
+    def __init__(
+        self, gate: Gate, console: Console, catalog: Catalog, asker: Asker, calls: Calls
+    ) -> None:
+        self._gate = gate
+        self._console = console
+        self._catalog = catalog
+        self._asker = asker
+        self._calls = calls
+
+    async def servers(self, request: web.Request) -> web.Response:
+        """The person's servers, each with its state."""
+        ways = await self._gate.open_all(request[PRINCIPAL])
+        return _json({"servers": await self._console.overview(ways)})
+
+    async def ask(self, request: web.Request) -> web.Response:
+        """One question to one server: 200 with `result` or `error`, or a problem."""
+        way = await self._gate.open(request[PRINCIPAL], request.match_info["slug"])
+        body = _read(await request.read())
+        return _json(await self._answer(way, body))
+
+    async def _answer(self, way: Way, body: RpcBody) -> rpc.Message:
+        if body.method == "tools/call":
+            return await self._call(way, body)
+        try:
+            if body.method == "tools/list":
+                return {"result": {"tools": (await self._catalog.tools(way, CONSOLE)).tools}}
+            if body.method == "resources/list":
+                found = await self._catalog.entries(way, CONSOLE, body.method, "resources")
+                return {"result": {"resources": found}}
+        except ServerSaidNo as refusal:
+            return _outcome(refusal.answer)
+        return _outcome(await self._asker.ask(way, CONSOLE, body.method, body.params))
+
+    async def _call(self, way: Way, body: RpcBody) -> rpc.Message:
+        tool, surface = body.params.get("name"), Surface(body.surface)
+        refusal = await self._calls.refusal(way, CONSOLE, tool, surface, body.page)
+        if refusal is not None:
+            return refusal
+        return _outcome(await self._calls.call(way, CONSOLE, body.params))
+
+
+def _read(raw: bytes) -> RpcBody:
+    try:
+        body = RpcBody.model_validate(rpc.loads_once(raw))
+    except (rpc.Unreadable, ValidationError) as error:
+        title = "The question to the relay cannot be understood."
+        raise Problem(ProblemKind.BAD_REQUEST, title, reason=str(error)[:300]) from error
+    if body.surface in {"open", "run"} and body.method != "tools/call":
+        title = "On this surface only a tool can be called."
+        raise Problem(ProblemKind.BAD_REQUEST, title, reason="surface")
+    return body
+
+
+def _outcome(answer: rpc.Message) -> rpc.Message:
+    kept = "error" if "error" in answer else "result"
+    return {kept: answer[kept]}
+
+
+def _json(value: rpc.Message) -> web.Response:
+    return web.Response(body=rpc.dumps(value), content_type="application/json")

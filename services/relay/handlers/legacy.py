@@ -1,0 +1,170 @@
+"""POST, GET and DELETE /mcp from a caller of 2025-11-25 and before: a handshake, then a session."""
+
+from aiohttp import web
+from mcp_types.jsonrpc import INVALID_REQUEST
+from multidict import CIMultiDict
+
+from services.relay import inbound, rpc
+from services.relay.bridge import Bridge
+from services.relay.calls import Calls
+from services.relay.gate import Way
+from services.relay.handlers.handshake import Handshake
+from services.relay.hello import of_handshake
+from services.relay.legacy import SESSION_HEADER, Legacy, SessionLost
+from services.relay.merge import Merge
+from services.relay.passage import Alive, Passage
+from services.relay.pool import REPEATABLE, session_renewed
+from services.relay.renewal import Renewal
+from services.relay.sessions import McpSession, McpSessions
+from services.relay.upstream import deadline, passed_on
+from services.relay.views import View
+from shared import log
+from shared.contracts.problems import Problem
+from shared.contracts.wire import Surface
+from shared.web.routes import PRINCIPAL
+
+_OF_THE_OTHER_VERSION = ("MCP-Method", "MCP-Name")
+
+
+class Sessioned:
+    """Answers in sessions. Raises `Rejected` or a `Problem`."""
+
+    def __init__(
+        self,
+        handshake: Handshake,
+        sessions: McpSessions,
+        renewal: Renewal,
+        passage: Passage,
+        legacy: Legacy,
+        bridge: Bridge,
+        merge: Merge,
+        calls: Calls,
+    ) -> None:
+        self._handshake = handshake
+        self._sessions = sessions
+        self._renewal = renewal
+        self._passage = passage
+        self._legacy = legacy
+        self._bridge = bridge
+        self._merge = merge
+        self._calls = calls
+
+    async def post(
+        self, request: web.Request, view: View, raw: bytes, message: rpc.Message, alive: Alive
+    ) -> web.StreamResponse:
+        """One message on one view."""
+        if message.get("method") == "initialize" and "id" in message:
+            return await self._handshake.answer(request, view, message)
+        session_id, session = await self._session(request, view, message.get("id"))
+        if session.through:
+            return await self._through(request, view, raw, message, session_id, session, alive)
+        if "method" not in message or "id" not in message:
+            return web.Response(status=202)
+        return rpc.answer(message["id"], await self._own(view, message, session))
+
+    async def get(self, request: web.Request, view: View, alive: Alive) -> web.StreamResponse:
+        """The stream of a session, where the server offers one."""
+        session_id, session = await self._session(request, view, None)
+        if not session.through:
+            return web.Response(status=405, headers={"Allow": "POST, DELETE"})
+        way = view.ways[0]
+        try:
+            headers = _headers(request, session)
+            return await self._passage.listen(request, way, headers, alive)
+        except SessionLost:
+            session = await self._renew(way, session_id, session)
+            headers = _headers(request, session)
+            return await self._passage.listen(request, way, headers, alive)
+
+    async def delete(self, request: web.Request, view: View) -> web.Response:
+        """End a session, here and at the server."""
+        session_id, session = await self._session(request, view, None)
+        await self._sessions.end(session_id)
+        if session.through:
+            way = view.ways[0]
+            try:
+                async with deadline(way.server):
+                    await self._legacy.end(way, session.with_server)
+            except Problem as problem:
+                # ours has ended, and theirs ends by itself some time
+                log.event("session-not-ended", slug=way.server.slug, reason=problem.kind)
+        return web.Response(status=200)
+
+    async def _session(
+        self, request: web.Request, view: View, request_id: rpc.Id | None
+    ) -> tuple[str, McpSession]:
+        values = request.headers.getall(SESSION_HEADER, [])
+        if len(values) != 1:
+            text = f"Bad Request: send one {SESSION_HEADER}, as `initialize` returned it"
+            raise inbound.Rejected(INVALID_REQUEST, text, to=request_id)
+        subject = request[PRINCIPAL].subject
+        session = await self._sessions.find(values[0], subject, view.name)
+        if session is None:
+            raise _not_found(request_id)
+        return values[0], session
+
+    async def _own(self, view: View, message: rpc.Message, session: McpSession) -> rpc.Message:
+        """An answer of the relay's own, in a session that does not go through."""
+        method, params = message["method"], message.get("params", {})
+        if method == "ping":
+            return {"result": {}}
+        inbound.check_name(message)
+        hello = of_handshake(session.params).without_answers()
+        if view.merged:
+            return await self._merge.answer(view.ways, hello, method, params)
+        answer = await self._bridge.answer(view.ways[0], hello, method, params)
+        return {key: answer[key] for key in ("result", "error") if key in answer}
+
+    async def _through(
+        self,
+        request: web.Request,
+        view: View,
+        raw: bytes,
+        message: rpc.Message,
+        session_id: str,
+        session: McpSession,
+        alive: Alive,
+    ) -> web.StreamResponse:
+        way, method = view.ways[0], message.get("method")
+        if method == "tools/call":
+            tool = message.get("params", {}).get("name")
+            hello = of_handshake(session.params)
+            refusal = await self._calls.refusal(way, hello, tool, Surface.CLIENT)
+            if refusal is not None:
+                return rpc.answer(message.get("id"), refusal)
+        try:
+            headers = _headers(request, session)
+            return await self._passage.post(request, way, raw, message, headers, alive)
+        except SessionLost:
+            session = await self._renew(way, session_id, session)
+            if "id" in message and method not in REPEATABLE:
+                raise session_renewed(way) from None
+        try:
+            headers = _headers(request, session)
+            return await self._passage.post(request, way, raw, message, headers, alive)
+        except SessionLost:
+            await self._sessions.end(session_id)
+            raise _not_found(message.get("id")) from None
+
+    async def _renew(self, way: Way, session_id: str, session: McpSession) -> McpSession:
+        try:
+            async with deadline(way.server):
+                return await self._renewal.renew(way, session_id, session)
+        except SessionLost:
+            raise _not_found(None) from None
+
+
+def _headers(request: web.Request, session: McpSession) -> CIMultiDict[str]:
+    """The version is the one agreed on: clients are known to send another one later."""
+    headers = passed_on(request.headers)
+    for name in _OF_THE_OTHER_VERSION:
+        headers.popall(name, None)
+    headers.popall("MCP-Protocol-Version", None)
+    headers.update(session.with_server.headers)
+    return headers
+
+
+def _not_found(request_id: rpc.Id | None) -> inbound.Rejected:
+    rejected = inbound.Rejected(INVALID_REQUEST, "Session not found", to=request_id)
+    rejected.status = 404
+    return rejected

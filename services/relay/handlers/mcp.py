@@ -1,0 +1,109 @@
+"""`/mcp` and `/mcp/<slug>`: what is asked, of which servers, in which version."""
+
+from collections.abc import Awaitable, Callable
+
+from aiohttp import web
+from mcp_types.jsonrpc import INVALID_REQUEST
+
+from services.relay import inbound, rpc
+from services.relay.gate import Gate
+from services.relay.handlers.legacy import Sessioned
+from services.relay.handlers.modern import Modern
+from services.relay.passage import Alive
+from services.relay.views import View, view_of
+from shared import metrics
+from shared.contracts.problems import Problem, ProblemKind
+from shared.contracts.wire import Service
+from shared.stores.kv import StoreUnavailable
+from shared.web.problems import problem_of
+from shared.web.routes import PRINCIPAL, REQUEST_ID, Guard, Identify
+
+_ACCEPT = "Not Acceptable: Accept must list application/json and text/event-stream"
+
+
+class Mcp:
+    """The three methods of the Streamable HTTP transport."""
+
+    def __init__(
+        self, gate: Gate, identify: Identify, modern: Modern, sessioned: Sessioned
+    ) -> None:
+        self._gate = gate
+        self._identify = identify
+        self._modern = modern
+        self._sessioned = sessioned
+
+    async def post(self, request: web.Request) -> web.StreamResponse:
+        """One JSON-RPC message. What goes wrong is told with its id, once that is known."""
+        view = await view_of(self._gate, request)
+        raw = await inbound.body(request)
+        alive = self._alive(request, view)
+        try:
+            message = inbound.read(raw)
+        except inbound.Rejected as rejected:
+            return rpc.answer(rejected.id, rejected.outcome, rejected.status)
+        if not inbound.accepts_both(request):
+            outcome = rpc.failure(INVALID_REQUEST, _ACCEPT)
+            return rpc.answer(message.get("id"), outcome, 406)
+        modern = inbound.is_modern(request, message)
+        answer = self._modern.post if modern else self._sessioned.post
+        return await _told(
+            request, message.get("id"), lambda: answer(request, view, raw, message, alive)
+        )
+
+    async def get(self, request: web.Request) -> web.StreamResponse:
+        """The session's stream; not in 2026-07-28."""
+        view = await view_of(self._gate, request)
+        if inbound.is_modern(request, {}):
+            return web.Response(status=405, headers={"Allow": "POST"})
+        alive = self._alive(request, view)
+        return await _told(request, None, lambda: self._sessioned.get(request, view, alive))
+
+    async def delete(self, request: web.Request) -> web.StreamResponse:
+        """The end of a session; not in 2026-07-28."""
+        view = await view_of(self._gate, request)
+        if inbound.is_modern(request, {}):
+            return web.Response(status=405, headers={"Allow": "POST"})
+        return await _told(request, None, lambda: self._sessioned.delete(request, view))
+
+    def _alive(self, request: web.Request, view: View) -> Alive:
+        async def alive() -> bool:
+            try:
+                principal = await self._identify(request)
+                if principal is None or principal.subject != request[PRINCIPAL].subject:
+                    return False
+                return all([await self._gate.still_open(way) for way in view.ways])
+            except (Problem, StoreUnavailable):
+                return False
+
+        return alive
+
+
+def foreign_origins(public_url: str) -> Guard:
+    """Refuse a browser on another site, token or not (basic/transports, "Security warning")."""
+
+    async def check(request: web.Request) -> None:
+        if any(origin != public_url for origin in request.headers.getall("Origin", [])):
+            raise Problem(
+                ProblemKind.CROSS_ORIGIN,
+                "Pages of other sites may not use this address.",
+                "Use an MCP client; it sends no Origin.",
+            )
+
+    return check
+
+
+async def _told(
+    request: web.Request,
+    request_id: rpc.Id | None,
+    answer: Callable[[], Awaitable[web.StreamResponse]],
+) -> web.StreamResponse:
+    try:
+        return await answer()
+    except inbound.Rejected as rejected:
+        return rpc.answer(rejected.id, rejected.outcome, rejected.status)
+    except (Problem, StoreUnavailable) as error:
+        problem = problem_of(error)
+        request["problem"] = problem
+        metrics.PROBLEMS.labels(Service.RELAY, problem.kind).inc()
+        outcome = rpc.problem(problem, request[REQUEST_ID])
+        return rpc.answer(request_id, outcome, problem.status)

@@ -1,0 +1,125 @@
+"""POST /mcp from a caller of 2026-07-28: every request stands alone."""
+
+from typing import Any
+
+from aiohttp import web
+from mcp_types import SERVER_INFO_META_KEY
+from mcp_types.jsonrpc import INVALID_PARAMS
+from mcp_types.methods import CACHEABLE_METHODS
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+
+from services.relay import inbound, rpc
+from services.relay.ask import DISCOVER, Asker
+from services.relay.bridge import Bridge
+from services.relay.calls import Calls
+from services.relay.eras import Era, Eras
+from services.relay.gate import Way
+from services.relay.hello import Hello, of_request
+from services.relay.merge import SERVER_INFO, Merge
+from services.relay.modern import NotModern
+from services.relay.passage import Alive, Passage
+from services.relay.upstream import deadline, param_headers, passed_on
+from services.relay.views import View
+from shared.contracts.problems import Problem
+from shared.contracts.wire import Surface
+
+# "no such resource" of servers of 2025: a code that must not be used any more, and mcp 1.x's 0
+_NOT_FOUND_BEFORE = frozenset({-32002, 0})
+
+
+class Modern:
+    """Answers one message. Raises `Rejected` or a `Problem`."""
+
+    def __init__(
+        self,
+        eras: Eras,
+        passage: Passage,
+        bridge: Bridge,
+        merge: Merge,
+        calls: Calls,
+        asker: Asker,
+    ) -> None:
+        self._eras = eras
+        self._passage = passage
+        self._bridge = bridge
+        self._merge = merge
+        self._calls = calls
+        self._asker = asker
+
+    async def post(
+        self, request: web.Request, view: View, raw: bytes, message: rpc.Message, alive: Alive
+    ) -> web.StreamResponse:
+        """One message on one view."""
+        inbound.check_modern(request, message)
+        if "id" not in message:
+            return web.Response(status=202)  # this version defines none that a server would act on
+        inbound.check_name(message)
+        method, params = message["method"], message["params"]
+        hello = of_request(params["_meta"])
+        if view.merged:
+            headers = param_headers(request.headers)
+            outcome = await self._merge.answer(view.ways, hello, method, params, headers)
+            return _finished(message, outcome, SERVER_INFO)
+        return await self._one(request, view.ways[0], raw, message, hello, alive)
+
+    async def _one(
+        self,
+        request: web.Request,
+        way: Way,
+        raw: bytes,
+        message: rpc.Message,
+        hello: Hello,
+        alive: Alive,
+    ) -> web.StreamResponse:
+        method, params = message["method"], message["params"]
+        async with deadline(way.server):
+            era = await self._eras.of(way)
+        if era is Era.MODERN:
+            if method == "tools/call":
+                tool = params["name"]
+                refusal = await self._calls.refusal(way, hello, tool, Surface.CLIENT)
+                if refusal is not None:
+                    return _finished(message, refusal, None)
+            try:
+                headers = passed_on(request.headers)
+                return await self._passage.post(request, way, raw, message, headers, alive)
+            except NotModern as error:
+                self._eras.forget(way.server.slug)
+                if await self._eras.of(way) is Era.MODERN:
+                    return _finished(message, {"error": error.answer["error"]}, None)
+            except Problem:
+                self._eras.forget(way.server.slug)
+                raise
+        outcome = await self._bridge.answer(way, hello, method, params)
+        introduction = await self._asker.ask(way, hello, DISCOVER, {})
+        return _finished(message, outcome, introduction.get("result", {}).get("serverInfo"))
+
+
+def _finished(message: rpc.Message, outcome: rpc.Message, server: Any) -> web.Response:
+    """The answer in the form of 2026-07-28: result type, cache hints, server, status."""
+    method = message["method"]
+    if "error" in outcome:
+        outcome = {"error": _error(method, outcome["error"])}
+    else:
+        outcome = {"result": _result(method, outcome["result"], server)}
+    return rpc.answer(message["id"], outcome, rpc.modern_status(outcome))
+
+
+def _result(method: str, given: rpc.Message, server: Any) -> rpc.Message:
+    result = {"resultType": "complete", **given}
+    if method in CACHEABLE_METHODS:
+        # what one person may see is nobody else's, whatever the server thinks of its own lists
+        result = {"ttlMs": 0, **result, "cacheScope": "private"}
+    if method == DISCOVER:
+        del result["serverInfo"]
+        result["supportedVersions"] = list(MODERN_PROTOCOL_VERSIONS)
+    if isinstance(server, dict):
+        meta = result.get("_meta")
+        result["_meta"] = {SERVER_INFO_META_KEY: server, **(meta if isinstance(meta, dict) else {})}
+    return result
+
+
+def _error(method: str, error: rpc.Message) -> rpc.Message:
+    if method == "resources/read" and error.get("code") in _NOT_FOUND_BEFORE:
+        return {**error, "code": INVALID_PARAMS}
+    return error

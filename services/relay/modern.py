@@ -1,0 +1,70 @@
+"""Speaking 2026-07-28 to a server: one request, one answer, no session."""
+
+from typing import Any
+
+from mcp.shared.inbound import NAME_BEARING_METHODS, encode_header_value
+from mcp_types import (
+    CLIENT_CAPABILITIES_META_KEY,
+    CLIENT_INFO_META_KEY,
+    LOG_LEVEL_META_KEY,
+    PROTOCOL_VERSION_META_KEY,
+)
+from mcp_types.jsonrpc import INVALID_REQUEST
+from mcp_types.version import LATEST_MODERN_VERSION
+
+from services.relay import rpc
+from services.relay.answers import read_answer
+from services.relay.gate import Way
+from services.relay.hello import Hello
+from services.relay.upstream import Upstream
+
+_ID = 1  # each request has its own response: nothing is told apart by it
+MAX_NAME_HEADER = 4096
+
+
+class NotModern(Exception):
+    """The server does not understand the request at all: it speaks an older version now."""
+
+    def __init__(self, answer: rpc.Message) -> None:
+        super().__init__(str(answer.get("error")))
+        self.answer = answer
+
+
+async def ask(
+    upstream: Upstream,
+    way: Way,
+    hello: Hello,
+    method: str,
+    params: rpc.Message,
+    headers: dict[str, str] | None = None,
+) -> rpc.Message:
+    """Ask one server; the answer holds `result` or `error`. Raises `NotModern` or a `Problem`."""
+    sent = {"MCP-Protocol-Version": LATEST_MODERN_VERSION, "Mcp-Method": method, **(headers or {})}
+    name = params.get(NAME_BEARING_METHODS.get(method, ""))
+    if isinstance(name, str):
+        sent["Mcp-Name"] = encode_header_value(name)
+    body = rpc.dumps(rpc.request(_ID, method, {**params, "_meta": _meta(hello, params)}))
+    async with upstream.open(way, "POST", sent, body) as response:
+        message = await read_answer(way.server, response, _ID)
+    if not_modern(message, _ID):
+        raise NotModern(message)
+    return message
+
+
+def not_modern(message: rpc.Message, request_id: rpc.Id) -> bool:
+    """Whether an answer is how an older server refuses a request outside of any session."""
+    error = message.get("error")
+    code = error.get("code") if isinstance(error, dict) else None
+    return code == INVALID_REQUEST and message.get("id") != request_id
+
+
+def _meta(hello: Hello, params: rpc.Message) -> dict[str, Any]:
+    given = params.get("_meta")
+    meta = dict(given) if isinstance(given, dict) else {}
+    # progress and log lines have nowhere to go here, so they are not asked for
+    meta.pop("progressToken", None)
+    meta.pop(LOG_LEVEL_META_KEY, None)
+    meta[PROTOCOL_VERSION_META_KEY] = LATEST_MODERN_VERSION
+    meta[CLIENT_CAPABILITIES_META_KEY] = hello.capabilities
+    meta[CLIENT_INFO_META_KEY] = hello.name
+    return meta

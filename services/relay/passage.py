@@ -1,0 +1,240 @@
+"""Between a caller and a server of one version: what either says reaches the other as it was.
+
+The request's bytes are forwarded, the answer's bytes come back, streams flow event by event. Only
+where the operator's policy takes tools away are listings opened and written anew.
+"""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+
+import aiohttp
+from aiohttp import web
+
+from services.relay import policy, rpc
+from services.relay.gate import Way
+from services.relay.legacy import SESSION_HEADER, SessionLost, lost
+from services.relay.modern import NotModern, not_modern
+from services.relay.streams import (
+    EventTooLarge,
+    Splitter,
+    data_of,
+    event_of,
+    is_resumable,
+    with_data,
+)
+from services.relay.upstream import (
+    MAX_ANSWER_BYTES,
+    Upstream,
+    deadline,
+    malformed,
+    read_message,
+    refused,
+    told,
+    too_large,
+    whole,
+)
+from shared import log
+from shared.contracts.config import Server
+from shared.contracts.problems import Problem
+from shared.web.routes import REQUEST_ID
+
+RECHECK_SECONDS = 15.0
+_STREAM_HEADERS = {
+    "Content-Type": "text/event-stream",
+    "Cache-Control": "no-cache, no-transform",
+    "X-Accel-Buffering": "no",
+}
+
+Alive = Callable[[], Awaitable[bool]]
+"""Whether the caller's token and entitlement still hold; asked while a stream is open."""
+
+
+class Passage:
+    """Carries requests through. Methods raise a `Problem` until an answer has begun."""
+
+    def __init__(self, upstream: Upstream) -> None:
+        self._upstream = upstream
+
+    async def post(
+        self,
+        request: web.Request,
+        way: Way,
+        raw: bytes,
+        message: rpc.Message,
+        headers: Mapping[str, str],
+        alive: Alive,
+    ) -> web.StreamResponse:
+        """Forward one message and its answer.
+
+        Raises `SessionLost` or `NotModern` when the server did not take the message at all.
+        """
+        server, request_id = way.server, message.get("id") if "method" in message else None
+        out = Out(request)
+        try:
+            async with (
+                deadline(server) as limit,
+                self._upstream.open(way, "POST", headers, raw) as response,
+            ):
+                if response.status == 404 and SESSION_HEADER in headers:
+                    raise SessionLost
+                if request_id is None:
+                    return web.Response(status=202 if response.status < 400 else 400)
+                if response.content_type != "text/event-stream" or response.status != 200:
+                    return await _single(server, response, request_id, headers)
+                if message["method"] == "subscriptions/listen":
+                    limit.reschedule(None)
+                return await self._stream(way, response, out, alive, request_id)
+        except Problem as problem:
+            if not out.begun:
+                raise
+            await out.fail(request_id, problem)
+            return await out.end()
+
+    async def listen(
+        self, request: web.Request, way: Way, headers: Mapping[str, str], alive: Alive
+    ) -> web.StreamResponse:
+        """The stream that a server keeps open for a session (GET)."""
+        out = Out(request)
+        try:
+            async with (
+                deadline(way.server) as limit,
+                self._upstream.open(way, "GET", headers) as response,
+            ):
+                if response.status == 404:
+                    raise SessionLost
+                if response.content_type != "text/event-stream" or response.status != 200:
+                    return web.Response(status=405, headers={"Allow": "POST, DELETE"})
+                limit.reschedule(None)
+                await out.begin()
+                return await self._stream(way, response, out, alive, None)
+        except Problem as problem:
+            if not out.begun:
+                raise
+            log.event("stream-broke-off", slug=way.server.slug, reason=problem.kind)
+            return await out.end()
+
+    async def _stream(
+        self,
+        way: Way,
+        response: aiohttp.ClientResponse,
+        out: "Out",
+        alive: Alive,
+        request_id: rpc.Id | None,
+    ) -> web.StreamResponse:
+        async with contextlib.aclosing(_events(way.server, response, alive)) as events:
+            async for event in events:
+                data = data_of(event)
+                if data and (policy.restricts(way.server) or not out.begun):
+                    message = read_message(way.server, data)
+                    if policy.restricts(way.server) and policy.filtered(way.server, message):
+                        data = rpc.dumps(message)
+                        event = with_data(event, data)
+                    if not out.begun and not is_resumable(event) and _answers(message, request_id):
+                        # nothing came before it: as plain JSON no reader limits its length
+                        return _json(data, 200)
+                await out.write(event)
+                if out.left:
+                    break
+        return await out.end()
+
+
+class Out:
+    """The stream to the caller. A caller who leaves is no error."""
+
+    def __init__(self, request: web.Request) -> None:
+        self._request = request
+        self._response = web.StreamResponse(headers=_STREAM_HEADERS)
+        self.begun = False
+        self.left = False
+
+    async def begin(self) -> None:
+        """Commit to a stream."""
+        self.begun = True
+        await self._response.prepare(self._request)
+
+    async def write(self, event: bytes) -> None:
+        """Send one event."""
+        if not self.begun:
+            await self.begin()
+        try:
+            await self._response.write(event)
+        except ConnectionError:
+            self.left = True
+
+    async def fail(self, request_id: rpc.Id | None, problem: Problem) -> None:
+        """Tell the caller in the stream what the response's status can no longer say."""
+        error = rpc.problem(problem, self._request[REQUEST_ID])
+        await self.write(event_of(rpc.dumps({"jsonrpc": "2.0", "id": request_id, **error})))
+
+    async def end(self) -> web.StreamResponse:
+        """Close the stream in order."""
+        if not self.begun:
+            await self.begin()
+        with contextlib.suppress(ConnectionError):
+            await self._response.write_eof()
+        return self._response
+
+
+async def _events(
+    server: Server, response: aiohttp.ClientResponse, alive: Alive
+) -> AsyncGenerator[bytes]:
+    """The events of a server's stream, for as long as the caller may have them."""
+    splitter = Splitter(MAX_ANSWER_BYTES)
+    clock = asyncio.get_running_loop().time
+    check_at = clock() + RECHECK_SECONDS
+    while not response.content.at_eof():
+        if clock() >= check_at:
+            if not await alive():
+                log.event("stream-ended", slug=server.slug, reason="no-longer-permitted")
+                return
+            check_at = clock() + RECHECK_SECONDS
+        try:
+            async with asyncio.timeout_at(check_at):
+                with told(server):
+                    chunk = await response.content.readany()
+        except TimeoutError:
+            continue
+        try:
+            for event in splitter.feed(chunk):
+                yield event
+        except EventTooLarge as error:
+            raise too_large(server) from error
+    if rest := splitter.rest():
+        yield rest
+
+
+async def _single(
+    server: Server,
+    response: aiohttp.ClientResponse,
+    request_id: rpc.Id,
+    headers: Mapping[str, str],
+) -> web.Response:
+    """An answer that is not a stream."""
+    if response.content_type != "application/json":
+        if response.status >= 400:
+            raise refused(server, f"it answered HTTP {response.status}")
+        raise malformed(server, f"its answer is {response.content_type}, not JSON")
+    raw = await whole(server, response)
+    message = read_message(server, raw)
+    if SESSION_HEADER in headers and lost(response.status, message, request_id):
+        raise SessionLost
+    if "MCP-Method" in headers and not_modern(message, request_id):
+        raise NotModern(message)
+    if not (isinstance(message.get("error"), dict) or _answers(message, request_id)):
+        raise malformed(server, "its answer does not answer the request")
+    if policy.restricts(server) and policy.filtered(server, message):
+        raw = rpc.dumps(message)
+    return _json(raw, response.status)
+
+
+def _answers(message: rpc.Message, request_id: rpc.Id | None) -> bool:
+    return (
+        "method" not in message
+        and message.get("id") == request_id
+        and ("result" in message or "error" in message)
+    )
+
+
+def _json(raw: bytes, status: int) -> web.Response:
+    return web.Response(body=raw, status=status, content_type="application/json")

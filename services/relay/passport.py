@@ -1,0 +1,43 @@
+"""`Strad-Identity`: the only way a server learns who calls (`identity: signed`).
+
+A JWT (RFC 7519, ES256) that names one person to one server for a minute. The key set that verifies
+it is public, at `/mcp/.well-known/jwks.json`.
+"""
+
+from typing import Any
+
+from joserfc.jwk import ECKey
+
+from services.relay.gate import Way
+from shared import ids
+from shared.clock import Clock
+from shared.signing import sign
+
+LIFE_SECONDS = 60
+
+
+class Passports:
+    """Issues a passport for each request to a server."""
+
+    def __init__(self, key: ECKey, issuer: str, clock: Clock) -> None:
+        self._key = key
+        self._issuer = issuer
+        self._clock = clock
+
+    def issue(self, way: Way) -> str:
+        """A fresh one: `aud` is the server's own URL, so that it is of no use to another server."""
+        now = int(self._clock())
+        claims = {
+            "iss": self._issuer,
+            "sub": way.principal.subject,
+            "email": way.principal.person.email,
+            "aud": way.server.url,
+            "iat": now,
+            "exp": now + LIFE_SECONDS,
+            "jti": ids.new_id(),
+        }
+        return sign(claims, self._key)
+
+    def key_set(self) -> dict[str, Any]:
+        """The public half (RFC 7517)."""
+        return {"keys": [self._key.as_dict(private=False)]}

@@ -1,0 +1,111 @@
+"""Sessions that the relay itself keeps with older servers, for callers that have none.
+
+One for each (server, person, capabilities), never shared between people, kept sealed in Redis so
+that every replica continues the same one. A server that has lost a session gets a new one: a
+listing or a read is repeated in it, a call never is.
+"""
+
+import asyncio
+from weakref import WeakValueDictionary
+
+from mcp_types.version import LATEST_HANDSHAKE_VERSION
+
+from services.relay import rpc
+from services.relay.gate import Way
+from services.relay.hello import Hello
+from services.relay.legacy import Legacy, Session, SessionLost
+from shared import keys, log
+from shared.clock import Clock
+from shared.contracts.problems import Problem, ProblemKind
+from shared.signing import Seal, SealBroken
+from shared.stores.kv import KeyValue
+
+KEEP_SECONDS = 3600
+REPEATABLE = frozenset(
+    {
+        "completion/complete",
+        "ping",
+        "prompts/get",
+        "prompts/list",
+        "resources/list",
+        "resources/read",
+        "resources/templates/list",
+        "tools/list",
+    }
+)
+
+
+class Pool:
+    """Asks older servers in sessions of the relay's own."""
+
+    def __init__(self, legacy: Legacy, store: KeyValue, seal: Seal, clock: Clock) -> None:
+        self._legacy = legacy
+        self._store = store
+        self._seal = seal
+        self._clock = clock
+        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+
+    async def session(self, way: Way, hello: Hello) -> Session:
+        """The session for this person and these capabilities; opened when there is none."""
+        key = self._key(way, hello)
+        found = await self._find(key)
+        return found if found is not None else await self._open(key, way, hello, None)
+
+    async def ask(self, way: Way, hello: Hello, method: str, params: rpc.Message) -> rpc.Message:
+        """One request. A call that meets a lost session raises a `Problem` and is not repeated."""
+        session = await self.session(way, hello)
+        try:
+            return await self._legacy.ask(way, session, method, params)
+        except SessionLost:
+            log.warning("server-lost-session", slug=way.server.slug)
+            session = await self._open(self._key(way, hello), way, hello, session)
+            if method not in REPEATABLE:
+                raise session_renewed(way) from None
+            return await self._again(way, session, method, params)
+
+    async def _again(
+        self, way: Way, session: Session, method: str, params: rpc.Message
+    ) -> rpc.Message:
+        try:
+            return await self._legacy.ask(way, session, method, params)
+        except SessionLost:
+            title = f"{way.server.name} loses its sessions at once."
+            advice = "Tell its owner: it may run in several copies that do not know of each other."
+            raise Problem(ProblemKind.UPSTREAM_REFUSED, title, advice) from None
+
+    async def _open(self, key: str, way: Way, hello: Hello, old: Session | None) -> Session:
+        async with self._locks.setdefault(key, asyncio.Lock()):
+            # somebody else, or another replica, may have opened it meanwhile
+            found = await self._find(key)
+            if found is not None and (old is None or found.id != old.id):
+                return found
+            params = {
+                "protocolVersion": LATEST_HANDSHAKE_VERSION,
+                "capabilities": hello.without_answers().capabilities,
+                "clientInfo": hello.name,
+            }
+            session = await self._legacy.handshake(way, params, confirm=True)
+            record = {"id": session.id, "version": session.version, "result": session.result}
+            sealed = self._seal.seal(key, record, self._clock() + KEEP_SECONDS)
+            await self._store.put(key, sealed, KEEP_SECONDS)
+            return session
+
+    async def _find(self, key: str) -> Session | None:
+        sealed = await self._store.get(key)
+        if sealed is None:
+            return None
+        try:
+            return Session(**self._seal.open(key, sealed, self._clock()))
+        except SealBroken:
+            return None
+
+    def _key(self, way: Way, hello: Hello) -> str:
+        whose = f"{way.principal.subject}\0{hello.without_answers().digest}"
+        return keys.UPSTREAM.key("sess", way.server.slug, self._seal.digest("pool", whose))
+
+
+def session_renewed(way: Way) -> Problem:
+    """A call met a session that the server no longer knew; the next one finds a new session."""
+    title = f"{way.server.name} has restarted, and your call was not repeated."
+    advice = "It is connected again: check what happened, then try again."
+    return Problem(ProblemKind.UPSTREAM_UNREACHABLE, title, advice, reason="session-lost")

@@ -1,0 +1,101 @@
+"""The relay's own MCP sessions, for callers of 2025-11-25 and before.
+
+A session belongs to the person who opened it and to the view it was opened on; for anybody else it
+does not exist. It proves nothing: every request in it still needs its token. Sealed in Redis under
+the digest of its id, so that any replica continues it.
+"""
+
+from typing import Any
+
+from services.relay import rpc
+from services.relay.hello import Hello, of_handshake
+from services.relay.legacy import Session
+from shared import ids, keys
+from shared.clock import Clock
+from shared.contracts.identity import Frozen
+from shared.contracts.problems import Problem, ProblemKind
+from shared.signing import Seal, SealBroken
+from shared.stores.kv import KeyValue
+
+IDLE_SECONDS = 30 * 60
+_TOUCH_SECONDS = 60
+MAX_PARAMS_BYTES = 32 * 1024
+
+
+class McpSession(Frozen):
+    """`params`: of the caller's `initialize`. `through`: what it says goes to the server as it is.
+
+    `upstream`: the server's own session id, if it keeps sessions and the caller talks through.
+    """
+
+    subject: str
+    view: str
+    params: dict[str, Any]
+    version: str
+    through: bool
+    upstream: str | None = None
+    touched: int = 0
+
+    @property
+    def hello(self) -> Hello:
+        """What the caller can do. Servers of the other version are not told more than works."""
+        return of_handshake(self.params).without_answers()
+
+    @property
+    def with_server(self) -> Session:
+        """The server's side of a session that goes through."""
+        return Session(self.upstream, self.version, {})
+
+
+class McpSessions:
+    """Opens, finds and ends sessions. Methods may raise `StoreUnavailable`."""
+
+    def __init__(self, store: KeyValue, seal: Seal, clock: Clock) -> None:
+        self._store = store
+        self._seal = seal
+        self._clock = clock
+
+    async def begin(self, session: McpSession) -> str:
+        """Store a new session and return its id."""
+        session_id = ids.new_secret()
+        await self.replace(session_id, session)
+        return session_id
+
+    async def replace(self, session_id: str, session: McpSession) -> None:
+        """Store a session under an id it has already."""
+        now = self._clock()
+        record = session.model_dump(mode="json") | {"touched": int(now)}
+        key = self._key(session_id)
+        sealed = self._seal.seal(key, record, now + IDLE_SECONDS)
+        await self._store.put(key, sealed, IDLE_SECONDS)
+
+    async def find(self, session_id: str, subject: str, view: str) -> McpSession | None:
+        """The live session of this person on this view, or None."""
+        key = self._key(session_id)
+        sealed = await self._store.get(key)
+        if sealed is None:
+            return None
+        try:
+            session = McpSession.model_validate(self._seal.open(key, sealed, self._clock()))
+        except SealBroken:
+            return None
+        if session.subject != subject or session.view != view:
+            return None
+        if self._clock() - session.touched > _TOUCH_SECONDS:
+            await self.replace(session_id, session)
+        return session
+
+    async def end(self, session_id: str) -> None:
+        """Forget a session."""
+        await self._store.remove(self._key(session_id))
+
+    def _key(self, session_id: str) -> str:
+        return keys.MCP_SESSION.key(self._seal.digest("mcp-session", session_id))
+
+
+def check_size(params: rpc.Message) -> None:
+    """Refuse an `initialize` too large to keep."""
+    if len(rpc.dumps(params)) > MAX_PARAMS_BYTES:
+        title = "The client says too much about itself."
+        advice = f"Send at most {MAX_PARAMS_BYTES // 1024} KiB of params with initialize."
+        raise Problem(ProblemKind.TOO_LARGE, title, advice)

@@ -1,0 +1,52 @@
+"""What the relay reads at start: common settings, its own keys, the servers' credentials."""
+
+from dataclasses import dataclass
+
+from joserfc.jwk import ECKey, KeySet
+
+from shared.contracts.wire import Service
+from shared.settings import Base, Environment, read_base
+from shared.signing import Seal
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Everything that is fixed while the relay runs.
+
+    `grant_seal`: the relay's alone, so that nobody else can make a grant.
+    `identity_key`: signs what servers learn of their callers.
+    `apphost_keys`: verify the assertions of apphost.
+    `credentials`: header name to value, by slug.
+    """
+
+    base: Base
+    grant_seal: Seal
+    identity_key: ECKey
+    apphost_keys: KeySet
+    credentials: dict[str, dict[str, str]]
+
+
+def read(env: Environment) -> Settings:
+    """Read all settings. Raises `SettingsWrong` with every mistake."""
+    base, keys = read_base(env, Service.RELAY)
+    grant_seal = keys.seal("grant.key")
+    identity_key = keys.private("identity.json")
+    apphost_keys = keys.public("apphost.pub.json")
+    credentials = {} if base is None else _credentials(env, base)
+    env.done()
+    # `done` has raised for each of these that is missing
+    assert base is not None
+    assert grant_seal is not None
+    assert identity_key is not None
+    assert apphost_keys is not None
+    return Settings(base, grant_seal, identity_key, apphost_keys, credentials)
+
+
+def _credentials(env: Environment, base: Base) -> dict[str, dict[str, str]]:
+    return {
+        server.slug: {
+            name: env.secret(ref, f"servers.{number}.headers.{name}")
+            for name, ref in server.headers.items()
+        }
+        for number, server in enumerate(base.config.servers)
+    }

@@ -1,0 +1,57 @@
+"""What a URL shows: one server with its own names, or several with prefixed ones."""
+
+from dataclasses import dataclass
+
+from aiohttp import web
+
+from services.relay.gate import Gate, Way
+from shared.contracts.problems import Problem, ProblemKind
+from shared.web.routes import PRINCIPAL
+
+_PARAMETER = "servers"
+MAX_SLUGS = 64
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """The ways behind one URL. `name` is the same for every URL that shows the same.
+
+    `merged`: names carry their server's slug, however many servers there are, so that a name never
+    changes when another server comes or goes.
+    """
+
+    ways: tuple[Way, ...]
+    merged: bool
+    name: str
+
+
+async def view_of(gate: Gate, request: web.Request) -> View:
+    """`/mcp/<slug>` and `/mcp?servers=<slug>`: one. `/mcp` and `/mcp?servers=a,b`: merged.
+
+    Raises NOT_FOUND when any named server is unknown or not permitted.
+    """
+    principal = request[PRINCIPAL]
+    slug = request.match_info.get("slug")
+    names = [slug] if slug is not None else _named(request)
+    if names is None:
+        return View(tuple(await gate.open_all(principal)), merged=True, name="all")
+    if len(names) == 1:
+        return View((await gate.open(principal, names[0]),), merged=False, name=f"one:{names[0]}")
+    ways = {way.server.slug: way for way in await gate.open_all(principal)}
+    missing = [name for name in names if name not in ways]
+    if missing:
+        await gate.open(principal, missing[0])  # which refuses it, by the one rule
+    chosen = tuple(way for slug, way in ways.items() if slug in names)
+    return View(chosen, merged=True, name="some:" + ",".join(way.server.slug for way in chosen))
+
+
+def _named(request: web.Request) -> list[str] | None:
+    values = request.query.getall(_PARAMETER, None)
+    if values is None:
+        return None
+    names = list(dict.fromkeys(",".join(values).split(",")))
+    if not all(names) or len(names) > MAX_SLUGS:
+        title = "The list of servers cannot be understood."
+        advice = "Write ?servers=one or ?servers=one,two, or leave it out for all of them."
+        raise Problem(ProblemKind.BAD_REQUEST, title, advice)
+    return names

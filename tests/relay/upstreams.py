@@ -1,0 +1,182 @@
+"""Servers to relay to: real ones written with the SDK, of either era, and ones that misbehave."""
+
+import asyncio
+import contextlib
+import json
+import socket
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+import uvicorn
+from aiohttp import web
+from mcp.server.apps import Apps, ResourceCsp
+from mcp.server.mcpserver import Context, MCPServer
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+
+PAGE = "<!doctype html><title>Toys</title>"
+PAGE_URI = "ui://toys/view.html"
+Asgi = Callable[..., Awaitable[None]]
+
+
+def toy_server(name: str = "toys") -> MCPServer:
+    """A server of both eras: plain tools, a page, a resource, a prompt."""
+    apps = Apps()
+
+    @apps.tool(resource_uri=PAGE_URI, description="Shows the toys", title="Show toys")
+    def show(ctx: Context) -> str:
+        return f"toys of {name}"
+
+    @apps.tool(resource_uri=PAGE_URI, visibility=["app"], description="For the page only")
+    def refresh() -> str:
+        return "refreshed"
+
+    apps.add_html_resource(PAGE_URI, PAGE, csp=ResourceCsp(connect_domains=["https://x.example"]))
+    server = MCPServer(name, extensions=[apps], instructions=f"This is {name}.")
+
+    @server.tool()
+    def echo(text: str) -> str:
+        return text
+
+    @server.tool()
+    def delete(item: str) -> str:
+        return f"deleted {item}"
+
+    @server.tool()
+    async def slow(seconds: float) -> str:
+        await asyncio.sleep(seconds)
+        return "awake"
+
+    @server.resource("toys://catalogue")
+    def catalogue() -> str:
+        return "bear, car"
+
+    @server.prompt()
+    def describe(toy: str) -> str:
+        return f"Describe {toy}"
+
+    return server
+
+
+def only(era: str, app: Asgi) -> Asgi:
+    """The same server, as one that knows nothing of the other era."""
+
+    async def guarded(scope: dict[str, Any], receive: Any, send: Any) -> None:
+        headers = dict(scope.get("headers", []))
+        version = headers.get(b"mcp-protocol-version", b"").decode()
+        is_modern = version in MODERN_PROTOCOL_VERSIONS
+        if scope["type"] == "http" and is_modern != (era == "modern"):
+            await _refuse(send, "Bad Request: Missing session ID")
+            return
+        await app(scope, receive, send)
+
+    return guarded
+
+
+async def _refuse(send: Any, text: str) -> None:
+    error = {"code": -32600, "message": text}
+    body = json.dumps({"jsonrpc": "2.0", "id": "server-error", "error": error}).encode()
+    headers = [(b"content-type", b"application/json")]
+    await send({"type": "http.response.start", "status": 400, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
+
+
+@asynccontextmanager
+async def served(app: Asgi) -> AsyncIterator[str]:
+    """An ASGI application on a port of its own; gives the address of its /mcp."""
+    sock = socket.create_server(("127.0.0.1", 0))
+    config = uvicorn.Config(app, log_level="critical", timeout_graceful_shutdown=1)
+    server = uvicorn.Server(config)
+    task = asyncio.create_task(server.serve([sock]))
+    while not server.started:
+        await asyncio.sleep(0.01)
+    try:
+        yield f"http://127.0.0.1:{sock.getsockname()[1]}/mcp"
+    finally:
+        server.should_exit = True
+        await task
+
+
+def sdk_app(server: MCPServer, era: str = "both", **options: Any) -> Asgi:
+    """The ASGI application of an SDK server."""
+    app: Asgi = server.streamable_http_app(**options)
+    return app if era == "both" else only(era, app)
+
+
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+
+class Fake:
+    """A server made of one handler; it keeps what it was sent."""
+
+    def __init__(self, answer: Callable[..., Any]) -> None:
+        self.seen: list[web.Request] = []
+        self.messages: list[dict[str, Any]] = []
+        self._answer = answer
+
+    async def handle(self, request: web.Request) -> web.StreamResponse:
+        raw = await request.read()
+        message = json.loads(raw) if raw else {}
+        self.seen.append(request)
+        self.messages.append(message)
+        answer = self._answer(request, message)
+        if asyncio.iscoroutine(answer):
+            answer = await answer
+        if isinstance(answer, web.StreamResponse):
+            return answer
+        return web.json_response({"jsonrpc": "2.0", "id": message.get("id"), **answer})
+
+    @property
+    def methods(self) -> list[str]:
+        return [message.get("method", "") for message in self.messages]
+
+    @asynccontextmanager
+    async def served(self, port: int = 0) -> AsyncIterator[str]:
+        app = web.Application(client_max_size=2**26)
+        app.router.add_route("*", "/mcp", self.handle)
+        runner = web.AppRunner(app, handler_cancellation=True, shutdown_timeout=0.1)
+        await runner.setup()
+        site = web.TCPSite(runner, "127.0.0.1", port, reuse_address=True)
+        await site.start()
+        try:
+            yield f"http://127.0.0.1:{runner.addresses[0][1]}/mcp"
+        finally:
+            with contextlib.suppress(asyncio.TimeoutError):
+                await runner.cleanup()
+
+
+def modern_fake(tools: Any = None, call: Callable[..., Any] | None = None, **more: Any) -> Fake:
+    """A server of 2026-07-28 with the given `tools/list` result and call handler."""
+
+    def answer(request: web.Request, message: dict[str, Any]) -> Any:
+        method = message.get("method")
+        if method == "server/discover":
+            return {
+                "result": {
+                    "resultType": "complete",
+                    "supportedVersions": ["2026-07-28"],
+                    "capabilities": {"tools": {}},
+                    "serverInfo": {"name": "fake", "version": "1"},
+                    "ttlMs": 0,
+                    "cacheScope": "public",
+                }
+            }
+        if method == "tools/list" and tools is not None:
+            found = tools(message) if callable(tools) else {"tools": tools}
+            return {
+                "result": {"resultType": "complete", "ttlMs": 0, "cacheScope": "public"} | found
+            }
+        if method == "tools/call" and call is not None:
+            return call(request, message)
+        if method in more:
+            return more[method](request, message)
+        return web.json_response(
+            {
+                "jsonrpc": "2.0",
+                "id": message.get("id"),
+                "error": {"code": -32601, "message": "Method not found"},
+            },
+            status=404,
+        )
+
+    return Fake(answer)
