@@ -1,24 +1,22 @@
 """The committed page is what its sources make, and it loads nothing."""
 
 import re
-import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
+
+from tests.conftest import need
 
 ROOT = Path(__file__).parents[2]
 CATALOG = ROOT / "demo" / "catalog"
 
 
 @pytest.mark.node
-def test_the_bundle_is_rebuilt_from_its_sources_byte_for_byte(tmp_path: Path) -> None:
-    node = shutil.which("node")
-    if node is None or not (ROOT / "node_modules" / "esbuild").exists():
-        pytest.skip("needs Node and the packages of package.json: run npm ci")
-    subprocess.run(
-        [node, str(CATALOG / "page" / "bundle.mjs"), str(tmp_path)], cwd=ROOT, check=True
-    )
+def test_the_bundle_is_rebuilt_from_its_sources_byte_for_byte(node: str, tmp_path: Path) -> None:
+    need((ROOT / "node_modules" / "esbuild").exists(), "the packages of package.json: npm ci")
+    command = [node, str(CATALOG / "page" / "bundle.mjs"), str(tmp_path)]
+    subprocess.run(command, cwd=ROOT, check=True)
     for name in ("view.html", "view.licenses.txt"):
         rebuilt, committed = (tmp_path / name).read_bytes(), (CATALOG / name).read_bytes()
         assert rebuilt == committed, f"run node demo/catalog/page/bundle.mjs and commit {name}"
