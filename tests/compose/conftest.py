@@ -9,8 +9,8 @@ from tests.compose.engine import why_not
 from tests.compose.stack import Stack, stack_up
 
 
-@pytest.fixture(scope="session")
-def stack() -> Iterator[Stack]:
+@pytest.fixture(scope="package")
+def containers() -> Iterator[Stack]:
     """The whole stack with its demo, healthy. Without an engine: a skip, or in CI a failure."""
     if reason := why_not():
         if os.environ.get("STRAD_REQUIRE_ALL") == "1":

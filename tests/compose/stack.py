@@ -40,6 +40,11 @@ class Stack:
         """The one origin, as the browser sees it."""
         return f"http://127.0.0.1:{self.port}"
 
+    @property
+    def issuer(self) -> str:
+        """The demo provider, as the browser and auth see it."""
+        return f"http://provider.localhost:{self.provider_port}"
+
     @cached_property
     def containers(self) -> dict[str, dict[str, Any]]:
         """Every container of the project, also the one that has ended."""
