@@ -75,6 +75,9 @@ def _origin(value: str) -> str:
         raise ValueError("write scheme, host and port only, such as https://strad.example.com")
     if parts.scheme == "http" and not is_loopback(parts.hostname or ""):
         raise ValueError("use https: over plain http a session cookie can be read on the way")
+    if parts.netloc.endswith({"http": ":80", "https": ":443"}[parts.scheme]):
+        # browsers leave it out of Host and Origin, so nothing would ever match
+        raise ValueError("leave out the port: it is the usual one of this scheme")
     if parts.netloc != parts.netloc.lower():
         raise ValueError("write the host in lower case")
     return f"{parts.scheme}://{parts.netloc}"

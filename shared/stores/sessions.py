@@ -6,6 +6,8 @@ idle end, never the absolute one, which is sealed inside.
 
 from collections.abc import Iterable
 
+from pydantic import ValidationError
+
 from shared import keys
 from shared.clock import Clock
 from shared.contracts.identity import Session
@@ -38,7 +40,7 @@ class SessionReader:
         now = self._clock()
         try:
             session = Session.model_validate(self._seal.open(key, sealed, now))
-        except SealBroken:
+        except (SealBroken, ValidationError):  # the second: written by another version
             return None
         last_seen = max(session.created, _as_time(seen, now))
         return session if last_seen + session.idle_seconds > now else None

@@ -3,6 +3,8 @@
 auth writes, the relay reads. The token itself is shown once and stored nowhere.
 """
 
+from pydantic import ValidationError
+
 from shared import keys
 from shared.clock import Clock
 from shared.contracts.identity import Token
@@ -38,7 +40,7 @@ class TokenReader:
             return None
         try:
             return Token.model_validate(self._seal.open(key, sealed, self._clock()))
-        except SealBroken:
+        except (SealBroken, ValidationError):  # the second: written by another version
             return None
 
 
@@ -62,7 +64,8 @@ class TokenWriter(TokenReader):
         found: dict[str, Token] = {}
         for digest in await self._store.index(index):
             record = await self._open(digest)
-            if record is None:
+            # the index is not sealed: only the record tells whose token it is
+            if record is None or record.person.subject != subject:
                 await self._store.index_remove(index, digest)
             else:
                 found[digest] = record

@@ -1,0 +1,66 @@
+"""One Valkey for all tests of this folder, and stores of either kind."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass
+
+import pytest
+
+from shared.contracts.wire import Service
+from shared.stores.kv import KeyValue
+from shared.stores.memory import MemoryKeyValue
+from tests.shared.valkey import Valkey, valkey
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Valkey]:
+    """A running Valkey; tests that stop one start their own."""
+    with valkey(tmp_path_factory.mktemp("valkey")) as running:
+        yield running
+
+
+class Clock:
+    """A clock that a test can turn; it starts at the real time."""
+
+    def __init__(self) -> None:
+        self.now = time.time()
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@dataclass
+class Stand:
+    """A store and a way to let time pass in it."""
+
+    store: KeyValue
+    clock: Clock | None
+
+    async def wait(self, seconds: float) -> None:
+        """Turn the clock, or wait where time is the server's own."""
+        if self.clock is not None:
+            self.clock.now += seconds
+        else:
+            await asyncio.sleep(seconds)
+
+
+@pytest.fixture(params=["memory", "valkey"])
+async def stand(request: pytest.FixtureRequest) -> AsyncIterator[Stand]:
+    """Each test that asks for this runs on both kinds of store."""
+    if request.param == "memory":
+        clock = Clock()
+        yield Stand(MemoryKeyValue(clock), clock)
+        return
+    server: Valkey = request.getfixturevalue("server")
+    with server.admin() as admin:
+        admin.flushall()
+    store = server.connect(Service.AUTH)
+    yield Stand(store, None)
+    await store.close()
+
+
+@pytest.fixture
+def store(stand: Stand) -> KeyValue:
+    """The store alone."""
+    return stand.store
