@@ -12,6 +12,7 @@ Internal port:
 
     GET              /internal/v1/servers              the person's servers and their state
     POST             /internal/v1/servers/<slug>/rpc   one question to one server
+    GET              /mcp/.well-known/jwks.json        the same key set, for servers beside us
     GET              /healthz /readyz /metrics
 
 Owns in Redis: `ent:` grants, `mcp:` sessions of clients, `up:` sessions with servers and used

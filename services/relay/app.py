@@ -109,7 +109,7 @@ def build(
         identify={Access.BEARER: identify},
         max_body=MAX_BODY_BYTES,
     )
-    internal = _internal(settings, store, clock, parts)
+    internal = _internal(settings, store, clock, parts, metadata)
 
     async def resources(_: web.Application) -> AsyncIterator[None]:
         yield
@@ -141,7 +141,9 @@ def _public_routes(mcp: Mcp, metadata: Metadata, public_url: str) -> list[Route]
     return routes
 
 
-def _internal(settings: Settings, store: KeyValue, clock: Clock, parts: _Parts) -> web.Application:
+def _internal(
+    settings: Settings, store: KeyValue, clock: Clock, parts: _Parts, metadata: Metadata
+) -> web.Application:
     sessions = SessionReader(store, settings.base.seal, clock)
     identify: Identify = by_assertion(settings.apphost_keys, sessions, store, clock)
     console = Console(parts.catalog, clock)
@@ -149,6 +151,8 @@ def _internal(settings: Settings, store: KeyValue, clock: Clock, parts: _Parts) 
     routes = [
         Route("GET", INTERNAL_SERVERS_PATH, api.servers, Access.INTERNAL, Answer.JSON),
         Route("POST", INTERNAL_RPC_PATH, api.ask, Access.INTERNAL, Answer.JSON),
+        # for servers beside us, which know the relay by its own name and not by the public one
+        Route("GET", JWKS_PATH, metadata.key_set, Access.PUBLIC, Answer.JSON),
         *health_routes(store),
     ]
     return web_app.build(
