@@ -8,18 +8,17 @@ from aiohttp import web
 
 # every feature that a page could ask for; a page of a server gets none of them
 _FEATURES = """
-    accelerometer ambient-light-sensor aria-notify attribution-reporting autoplay battery
-    bluetooth browsing-topics camera captured-surface-control ch-ua-high-entropy-values
-    clipboard-read clipboard-write compute-pressure cross-origin-isolated deferred-fetch
-    deferred-fetch-minimal digital-credentials-create digital-credentials-get display-capture
-    encrypted-media fullscreen gamepad geolocation gyroscope hid identity-credentials-get
-    idle-detection keyboard-map language-detector language-model local-fonts local-network
-    local-network-access loopback-network magnetometer microphone midi
-    on-device-speech-recognition otp-credentials payment picture-in-picture private-aggregation
-    private-state-token-issuance private-state-token-redemption publickey-credentials-create
-    publickey-credentials-get rewriter screen-wake-lock serial shared-storage
-    shared-storage-select-url speaker-selection storage-access summarizer sync-xhr translator
-    unload usb web-share window-management writer xr-spatial-tracking
+    accelerometer aria-notify autoplay bluetooth browsing-topics camera captured-surface-control
+    ch-ua-high-entropy-values clipboard-read clipboard-write compute-pressure
+    cross-origin-isolated deferred-fetch deferred-fetch-minimal digital-credentials-create
+    digital-credentials-get display-capture encrypted-media fullscreen gamepad geolocation
+    gyroscope hid identity-credentials-get idle-detection keyboard-map language-detector
+    language-model local-fonts local-network local-network-access loopback-network magnetometer
+    media-playback-while-not-visible microphone midi on-device-speech-recognition
+    otp-credentials payment picture-in-picture private-state-token-issuance
+    private-state-token-redemption publickey-credentials-create publickey-credentials-get
+    rewriter screen-wake-lock serial speaker-selection storage-access summarizer sync-xhr
+    translator unload usb web-share window-management writer xr-spatial-tracking
 """
 PERMISSIONS_POLICY = ", ".join(f"{name}=()" for name in _FEATURES.split())
 # our own pages have Copy buttons
