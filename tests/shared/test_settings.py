@@ -1,0 +1,309 @@
+"""Settings from environment, files and YAML: every mistake at once, each with its place and fix."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from cli.keys import make_keys
+from shared.contracts.config import Config, SecretRef
+from shared.contracts.wire import Service
+from shared.settings import Environment, SettingsWrong, read_base, read_config
+
+GOOD: dict[str, Any] = {
+    "public_url": "https://strad.example.com",
+    "provider": {
+        "client_id": "c",
+        "client_secret": {"env": "SECRET"},
+        "allow": {"domains": ["example.com"]},
+    },
+    "groups": {"makers": ["Ada@Example.com"]},
+    "servers": [
+        {
+            "slug": "toys",
+            "name": "Toys",
+            "url": "http://toys:8080/mcp",
+            "access": {"groups": ["makers"]},
+        }
+    ],
+}
+
+
+def merged(base: Any, changes: Any) -> Any:
+    """Changes laid over a document; a dict over a dict is merged, anything else replaces."""
+    if isinstance(base, dict) and isinstance(changes, dict):
+        return base | {name: merged(base.get(name), value) for name, value in changes.items()}
+    return changes
+
+
+def read(
+    folder: Path, document: Any, **variables: str
+) -> tuple[Config | None, list[tuple[str, str, str]]]:
+    path = folder / "strad.yaml"
+    path.write_text(document if isinstance(document, str) else yaml.safe_dump(document))
+    env = Environment(variables)
+    config = read_config(env, path)
+    return config, [(one.where, one.problem, one.fix) for one in env.mistakes]
+
+
+def test_a_good_file_has_no_mistake(tmp_path: Path) -> None:
+    config, mistakes = read(tmp_path, GOOD)
+    assert mistakes == []
+    assert config is not None
+    assert config.provider.issuer == "https://accounts.google.com"
+    assert config.groups["makers"] == ("ada@example.com",)
+    assert config.host == "strad.example.com"
+
+
+SERVER = GOOD["servers"][0]
+
+# changes -> where, a part of the problem or its fix
+MISTAKES: dict[str, tuple[dict[str, Any], str, str]] = {
+    "http for others": ({"public_url": "http://strad.example.com"}, "public_url", "use https"),
+    "a path": ({"public_url": "https://a.test/strad"}, "public_url", "scheme, host and port"),
+    "no scheme": ({"public_url": "strad.example.com"}, "public_url", "http:// or https://"),
+    "capitals": ({"public_url": "https://Strad.test"}, "public_url", "lower case"),
+    "the usual port": ({"public_url": "https://a.test:443"}, "public_url", "leave out the port"),
+    "a password": ({"public_url": "https://u:p@a.test"}, "public_url", "password"),
+    "an unknown key": ({"pulic_url": "x"}, "pulic_url", "check the spelling"),
+    "an unknown nested key": ({"provider": {"secret": "x"}}, "provider.secret", "not a setting"),
+    "a secret in the file": (
+        {"provider": {"client_secret": "hunter2"}},
+        "provider.client_secret",
+        "cannot be used",
+    ),
+    "two sources": (
+        {"provider": {"client_secret": {"env": "A", "file": "b"}}},
+        "provider.client_secret",
+        "exactly one",
+    ),
+    "an http issuer": ({"provider": {"issuer": "http://id.test"}}, "provider", "use https"),
+    "no openid": ({"provider": {"scopes": ["email"]}}, "provider", "`openid` and `email`"),
+    "nobody": ({"provider": {"allow": {"domains": []}}}, "provider", "nobody can sign in"),
+    "an address as domain": (
+        {"provider": {"allow": {"domains": ["@a.test"]}}},
+        "provider.allow.domains.0",
+        "bare domain",
+    ),
+    "a name as person": ({"administrators": ["Ada"]}, "administrators.0", "one e-mail"),
+    "two addresses": ({"administrators": ["a@b.c@d.e"]}, "administrators.0", "one e-mail"),
+    "a duration without unit": ({"sessions": {"idle": "8"}}, "sessions.idle", "30m, 8h or 90d"),
+    "a negative duration": ({"sessions": {"idle": -1}}, "sessions.idle", "greater than"),
+    "idle over absolute": ({"sessions": {"idle": "2d"}}, "sessions", "longer than absolute"),
+    "a slow cache": ({"entitlement_seconds": "5m"}, "entitlement_seconds", "less than"),
+    "version 2": ({"version": 2}, "version", "1"),
+    "a slug in capitals": ({"servers": [SERVER | {"slug": "Toys"}]}, "servers.0.slug", "a-z"),
+    "a slug with a slash": ({"servers": [SERVER | {"slug": "a/b"}]}, "servers.0.slug", "a-z"),
+    "a slug with two underscores": (
+        {"servers": [SERVER | {"slug": "a__b"}]},
+        "servers.0.slug",
+        "a-z",
+    ),
+    "a file as server": ({"servers": [SERVER | {"url": "file:///x"}]}, "servers.0.url", "http"),
+    "a fragment": ({"servers": [SERVER | {"url": "http://a/#x"}]}, "servers.0.url", "#fragment"),
+    "a password in a server's address": (
+        {"servers": [SERVER | {"url": "http://u:p@a/"}]},
+        "servers.0.url",
+        "`headers` with a secret",
+    ),
+    "a header of ours": (
+        {"servers": [SERVER | {"headers": {"Strad-Identity": {"env": "X"}}}]},
+        "servers.0",
+        "sets this header itself",
+    ),
+    "a header that is no name": (
+        {"servers": [SERVER | {"headers": {"X\r\nY": {"env": "X"}}}]},
+        "servers.0",
+        "no name",
+    ),
+    "the same slug twice": ({"servers": [SERVER, SERVER]}, "servers.1.slug", "used twice"),
+    "an unknown group": (
+        {"servers": [SERVER | {"access": {"groups": ["x"]}}]},
+        "servers.0.access.groups",
+        "no group `x`",
+    ),
+    "a server for nobody": (
+        {"servers": [SERVER | {"access": {}}]},
+        "servers.0.access",
+        "nobody may use",
+    ),
+    "a rule for a removed tool": (
+        {"servers": [SERVER | {"tools": {"deny": ["t"], "each": {"t": {}}}}]},
+        "servers.0.tools",
+        "already remove",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_a_mistake_is_found_with_its_place_and_its_fix(tmp_path: Path, name: str) -> None:
+    changes, where, words = MISTAKES[name]
+    config, mistakes = read(tmp_path, merged(GOOD, changes))
+    assert config is None
+    found = [(place, f"{problem} {fix}") for place, problem, fix in mistakes]
+    assert any(place == where and words in text for place, text in found), found
+    assert all(fix for _, _, fix in mistakes)
+
+
+def test_all_mistakes_of_a_file_come_at_once(tmp_path: Path) -> None:
+    document = merged(GOOD, {"public_url": "x", "typo": 1, "sessions": {"idle": "x"}})
+    document["servers"] = [SERVER | {"slug": "NO", "url": "ftp://x"}]
+    _, mistakes = read(tmp_path, document)
+    places = {where for where, _, _ in mistakes}
+    assert places == {"public_url", "typo", "sessions.idle", "servers.0.slug", "servers.0.url"}
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("a: [", "is not YAML"),
+        ("a:\n\t- b", "is not YAML"),
+        ("- a", "holds no settings"),
+        ("", "holds no settings"),
+        ("just text", "holds no settings"),
+        ("public_url: !!python/object/apply:os.system [id]", "is not YAML"),
+    ],
+)
+def test_what_is_no_document_is_named(tmp_path: Path, text: str, words: str) -> None:
+    config, mistakes = read(tmp_path, text)
+    assert config is None
+    assert len(mistakes) == 1
+    assert words in mistakes[0][1]
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    env = Environment({})
+    assert read_config(env, tmp_path / "none.yaml") is None
+    assert "cannot be read" in str(env.mistakes[0])
+
+
+def test_variables_are_filled_in_and_missing_ones_named(tmp_path: Path) -> None:
+    document = merged(GOOD, {"public_url": "https://${HOST}:${PORT:-8443}"})
+    config, mistakes = read(tmp_path, document, HOST="a.test")
+    assert mistakes == []
+    assert config is not None
+    assert config.public_url == "https://a.test:8443"
+    config, mistakes = read(tmp_path, document)
+    assert config is None
+    assert ("public_url", "the variable HOST is not set", "set HOST") in mistakes
+
+
+def test_a_value_cannot_bring_a_variable_of_its_own(tmp_path: Path) -> None:
+    document = merged(GOOD, {"provider": {"client_id": "${ID}"}})
+    config, _ = read(tmp_path, document, ID="${SECRET}", SECRET="s")
+    assert config is not None
+    assert config.provider.client_id == "${SECRET}"
+
+
+SECRETS = {
+    "from a variable": ({"env": "A"}, "value", []),
+    "with a prefix": ({"env": "A", "prefix": "Bearer "}, "Bearer value", []),
+    "from a file": ({"file": "f"}, "in the file", []),
+    "no such variable": ({"env": "B"}, None, ["the variable B is not set"]),
+    "no such file": ({"file": "g"}, None, ["cannot be read"]),
+    "of two lines": ({"file": "two"}, None, ["line breaks"]),
+    "no text": ({"file": "bytes"}, None, ["is not text"]),
+}
+
+
+@pytest.mark.parametrize("name", SECRETS)
+def test_a_secret_comes_from_where_it_is_kept(tmp_path: Path, name: str) -> None:
+    (tmp_path / "f").write_text("in the file\n")
+    (tmp_path / "two").write_text("a\r\nX-Evil: b")
+    (tmp_path / "bytes").write_bytes(b"\xff\xfe")
+    raw, value, problems = SECRETS[name]
+    if "file" in raw:
+        raw = raw | {"file": str(tmp_path / raw["file"])}
+    env = Environment({"A": "value"})
+    found = env.secret(SecretRef.model_validate(raw), "here")
+    assert value is None or found == value
+    assert [one.where for one in env.mistakes] == ["here"] * len(problems)
+    for mistake, words in zip(env.mistakes, problems, strict=True):
+        assert words in mistake.problem
+
+
+def test_a_variable_can_be_a_file(tmp_path: Path) -> None:
+    (tmp_path / "port").write_text("9000\n")
+    env = Environment({"STRAD_PORT_FILE": str(tmp_path / "port"), "STRAD_PORT": "1"})
+    assert env.port("STRAD_PORT", 8080) == 9000
+    env = Environment({"STRAD_PORT_FILE": str(tmp_path / "none")})
+    env.port("STRAD_PORT", 8080)
+    assert "cannot be read" in str(env.mistakes[0])
+
+
+@pytest.mark.parametrize("text", ["x", "-1", "65536", "80.5", " 80", "1e3"])
+def test_a_port_is_a_number(text: str) -> None:
+    env = Environment({"STRAD_PORT": text})
+    env.port("STRAD_PORT", 8080)
+    assert len(env.mistakes) == 1
+
+
+@pytest.fixture
+def variables(tmp_path: Path) -> dict[str, str]:
+    make_keys(tmp_path / "keys")
+    (tmp_path / "strad.yaml").write_text(yaml.safe_dump(GOOD))
+    return {
+        "STRAD_CONFIG": str(tmp_path / "strad.yaml"),
+        "STRAD_KEYS": str(tmp_path / "keys" / "auth"),
+    }
+
+
+def test_the_base_of_a_service_is_read_with_its_defaults(variables: dict[str, str]) -> None:
+    env = Environment(variables)
+    base, _ = read_base(env, Service.AUTH)
+    env.done()
+    assert base is not None
+    assert (base.port, base.internal_port) == (8080, 9090)
+    assert base.redis_url == "redis://redis:6379/0"
+    assert len(base.redis_password) >= 32
+
+
+@pytest.mark.parametrize("url", ["redis://user:pass@h/0", "http://redis", "redis:6379", "x"])
+def test_a_store_with_credentials_in_its_address_is_refused(
+    variables: dict[str, str], url: str
+) -> None:
+    env = Environment(variables | {"STRAD_REDIS": url})
+    read_base(env, Service.AUTH)
+    assert [one.where for one in env.mistakes] == ["STRAD_REDIS"]
+
+
+@pytest.mark.parametrize(
+    "text", ["", "short", "zz" * 32, "00" * 31, "00" * 32 + "\nshort", "changeme"]
+)
+def test_a_weak_or_broken_key_is_refused(variables: dict[str, str], text: str) -> None:
+    (Path(variables["STRAD_KEYS"]) / "seal.key").write_text(text)
+    env = Environment(variables)
+    base, _ = read_base(env, Service.AUTH)
+    assert base is None
+    with pytest.raises(SettingsWrong, match="strad keys"):
+        env.done()
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[]", "x", '{"kty":"oct","k":"eA"}', '{"kty":"EC"}'])
+def test_a_file_that_is_no_signing_key_is_named(variables: dict[str, str], text: str) -> None:
+    folder = Path(variables["STRAD_KEYS"])
+    (folder / "apphost.pub.json").write_text(text)
+    env = Environment(variables)
+    _, keys = read_base(env, Service.AUTH)
+    assert keys.public("apphost.pub.json") is None
+    assert "is no P-256 JWK" in str(env.mistakes[0])
+
+
+def test_a_public_key_does_not_pass_for_a_private_one(variables: dict[str, str]) -> None:
+    env = Environment(variables)
+    _, keys = read_base(env, Service.AUTH)
+    keys.private("apphost.pub.json")
+    assert "holds no private key" in str(env.mistakes[0])
+
+
+def test_no_mistake_repeats_a_secret(variables: dict[str, str], tmp_path: Path) -> None:
+    (Path(variables["STRAD_KEYS"]) / "seal.key").write_text("hunter2-seal")
+    document = merged(GOOD, {"provider": {"client_secret": "hunter2-yaml"}})
+    (tmp_path / "strad.yaml").write_text(yaml.safe_dump(document))
+    env = Environment(variables)
+    read_base(env, Service.AUTH)
+    with pytest.raises(SettingsWrong) as wrong:
+        env.done()
+    assert "hunter2" not in str(wrong.value)
+    assert len(wrong.value.mistakes) == 2
