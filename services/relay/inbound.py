@@ -25,7 +25,8 @@ from services.relay import rpc
 from shared.contracts.problems import Problem, ProblemKind
 
 MAX_BODY_BYTES = 4 * 1024 * 1024
-_OUR_MEMBERS = frozenset({"jsonrpc", "id", "method", "params", "result", "error", "name", "uri"})
+_MEMBERS = frozenset({"jsonrpc", "id", "method", "params", "result", "error"})
+_PARAMS = frozenset({"_meta", "arguments", "name", "uri"})
 _LONGEST_NAME = 2048
 _ONE = "The body must be one JSON-RPC request, notification or response"
 
@@ -139,10 +140,12 @@ def _accept(request: web.Request) -> str:
 
 def _check_members(message: rpc.Message, params: rpc.Message, request_id: rpc.Id | None) -> None:
     # some readers take member names in any case: to them `Name` would replace the `name` we read
-    for member in (*message, *params):
-        if member not in _OUR_MEMBERS and member.lower() in _OUR_MEMBERS:
-            text = f"The member {member!r} differs from a known one only in case"
-            raise Rejected(INVALID_REQUEST, text, to=request_id)
+    named = _PARAMS if message.get("method") in NAME_BEARING_METHODS else frozenset()
+    for given, known in ((message, _MEMBERS), (params, named)):
+        for member in given:
+            if member not in known and member.lower() in known:
+                text = f"The member {member!r} differs from a known one only in case"
+                raise Rejected(INVALID_REQUEST, text, to=request_id)
 
 
 def _sendable(text: str) -> bool:

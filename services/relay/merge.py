@@ -115,7 +115,7 @@ class Merge:
         if way is None or parts is None:
             return rpc.unknown_tool(name)
         tool: str | None = parts[1]
-        if not names.is_exact(parts[1]):
+        if names.expose(*parts) != name:
             tool = await self._find(way, hello, name)
         if tool is None:
             return rpc.unknown_tool(name)

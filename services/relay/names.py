@@ -33,14 +33,12 @@ def expose(slug: str, tool: str) -> str:
 
 
 def split(name: str) -> tuple[str, str] | None:
-    """(slug, rest) of an exposed name; None when it is not one."""
+    """(slug, rest) of an exposed name; None when it is not one.
+
+    The rest is the tool's own name if `expose` makes `name` of it again; else see `find`.
+    """
     slug, between, rest = name.partition(_BETWEEN)
     return (slug, rest) if slug and between and rest else None
-
-
-def is_exact(rest: str) -> bool:
-    """Whether the rest of an exposed name is the tool's name itself; else see `find`."""
-    return _PLAIN.fullmatch(rest) is not None and not _MARKED.fullmatch(rest)
 
 
 def find(name: str, slug: str, tools: Iterable[str]) -> str | None:

@@ -151,14 +151,18 @@ class Out:
     async def begin(self) -> None:
         """Commit to a stream."""
         self.begun = True
-        await self._response.prepare(self._request)
+        try:
+            await self._response.prepare(self._request)
+        except ConnectionError:
+            self.left = True
 
     async def write(self, event: bytes) -> None:
         """Send one event."""
         if not self.begun:
             await self.begin()
         try:
-            await self._response.write(event)
+            if not self.left:
+                await self._response.write(event)
         except ConnectionError:
             self.left = True
 
@@ -171,8 +175,9 @@ class Out:
         """Close the stream in order."""
         if not self.begun:
             await self.begin()
-        with contextlib.suppress(ConnectionError):
-            await self._response.write_eof()
+        if not self.left:
+            with contextlib.suppress(ConnectionError):
+                await self._response.write_eof()
         return self._response
 
 

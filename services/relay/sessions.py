@@ -8,7 +8,6 @@ the digest of its id, so that any replica continues it.
 from typing import Any
 
 from services.relay import rpc
-from services.relay.hello import Hello, of_handshake
 from services.relay.legacy import Session
 from shared import ids, keys
 from shared.clock import Clock
@@ -35,11 +34,6 @@ class McpSession(Frozen):
     through: bool
     upstream: str | None = None
     touched: int = 0
-
-    @property
-    def hello(self) -> Hello:
-        """What the caller can do. Servers of the other version are not told more than works."""
-        return of_handshake(self.params).without_answers()
 
     @property
     def with_server(self) -> Session:

@@ -1,5 +1,6 @@
 """A relay on real sockets, with a store in memory, people with tokens, and a console's key."""
 
+import io
 import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -116,7 +117,7 @@ class House:
     ) -> tuple[int, Any]:
         """Any request: status, and the JSON or the text of the answer."""
         sent = {"Accept": "application/json, text/event-stream"} | await self.bearer(name)
-        raw = {"data": body} if isinstance(body, bytes) else {"json": body}
+        raw = {"data": io.BytesIO(body)} if isinstance(body, bytes) else {"json": body}
         sent |= {"Content-Type": "application/json"} if isinstance(body, bytes) else {}
         async with self.http.request(
             verb, self.url + path, headers=sent | (headers or {}), **raw

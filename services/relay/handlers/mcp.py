@@ -16,7 +16,7 @@ from shared.contracts.problems import Problem, ProblemKind
 from shared.contracts.wire import Service
 from shared.stores.kv import StoreUnavailable
 from shared.web.problems import problem_of
-from shared.web.routes import PRINCIPAL, REQUEST_ID, Guard, Identify
+from shared.web.routes import PRINCIPAL, PROBLEM, REQUEST_ID, Guard, Identify
 
 _ACCEPT = "Not Acceptable: Accept must list application/json and text/event-stream"
 
@@ -103,7 +103,7 @@ async def _told(
         return rpc.answer(rejected.id, rejected.outcome, rejected.status)
     except (Problem, StoreUnavailable) as error:
         problem = problem_of(error)
-        request["problem"] = problem
+        request[PROBLEM] = problem
         metrics.PROBLEMS.labels(Service.RELAY, problem.kind).inc()
         outcome = rpc.problem(problem, request[REQUEST_ID])
         return rpc.answer(request_id, outcome, problem.status)
