@@ -220,10 +220,14 @@ async def test_the_hosts_theme_is_worn_and_a_new_locale_asks_again(open_page: Op
     shown = await open_page(host)
     root = shown.frame.locator("html")
     await expect(root).to_have_attribute("data-theme", "dark")
+    await expect(shown.frame.locator("[data-toy]")).to_have_count(12)
     await shown.send(note("ui/notifications/host-context-changed", theme="light"))
     await expect(root).to_have_attribute("data-theme", "light")
     assert len(host.notes("tools/call")) == 0
     await shown.send(note("ui/notifications/host-context-changed", locale="fr-FR"))
+    async with asyncio.timeout(10):
+        while not host.notes("tools/call"):
+            await asyncio.sleep(0.02)
     await expect(shown.frame.locator("[data-toy]")).to_have_count(12)
     assert [call["name"] for call in host.notes("tools/call")] == ["list_toys"]
 
