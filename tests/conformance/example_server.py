@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 
 from uv import find_uv_bin
@@ -25,29 +26,36 @@ class NotFetched(Exception):
     """The archive could not be had, or is not the one that the lock names."""
 
 
-def unpacked() -> Path:
+def unpacked(lock: Path = LOCK, cache: Path = CACHE) -> Path:
     """The folder that holds `mcp_everything_server`; fetches it when the lock is new."""
-    wanted = hashlib.sha256(LOCK.read_bytes()).hexdigest()[:16]
-    folder = CACHE / wanted
+    wanted = hashlib.sha256(lock.read_bytes()).hexdigest()[:16]
+    folder = cache / wanted
     if not folder.exists():
-        part = CACHE / f"{wanted}.{os.getpid()}"
+        part = cache / f"{wanted}.{os.getpid()}"
         shutil.rmtree(part, ignore_errors=True)
-        _fetch(part)
+        _fetch(lock, part)
         part.rename(folder)
     return folder
 
 
-def _fetch(target: Path) -> None:
+def _fetch(lock: Path, target: Path) -> None:
     # No cache of the installer's: its next user must not find our wheel under the SDK's name.
-    options = ["--no-cache", "--no-deps", "--no-binary=mcp", "--no-build-isolation"]
-    argv = [find_uv_bin(), "pip", "install", "--quiet", *options, "--require-hashes"]
-    argv += ["--python", sys.executable, "--target", str(target), "--requirement", str(LOCK)]
+    command = [*_installer(), "--quiet", "--no-deps", "--no-binary=mcp", "--no-build-isolation"]
+    command += ["--require-hashes", "--target", str(target), "--requirement", str(lock)]
     environ = {**os.environ, "PYTHONPATH": str(HERE / "unpack")}
     done = subprocess.run(
-        argv, env=environ, capture_output=True, text=True, timeout=FETCH_SECONDS, check=False
+        command, env=environ, capture_output=True, text=True, timeout=FETCH_SECONDS, check=False
     )
     if done.returncode:
         raise NotFetched(f"the source archive of mcp cannot be fetched:\n{done.stderr}")
+
+
+def _installer() -> list[str]:
+    """pip, as `make` uses it, so that its settings hold here too; uv in an environment without."""
+    if find_spec("pip"):
+        options = ["--disable-pip-version-check", "--no-cache-dir"]
+        return [sys.executable, "-m", "pip", "install", *options]
+    return [find_uv_bin(), "pip", "install", "--no-cache", "--python", sys.executable]
 
 
 @contextmanager

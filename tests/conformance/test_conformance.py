@@ -1,5 +1,6 @@
 """Whatever the official package says of a server, it says of the same server behind the relay."""
 
+import re
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -7,6 +8,7 @@ import aiohttp
 import pytest
 
 from tests.conformance import suite
+from tests.conformance.example_server import LOCK, NotFetched, unpacked
 from tests.peers.lone_relay import LoneRelay
 
 pytestmark = [pytest.mark.node, pytest.mark.stack]
@@ -40,3 +42,11 @@ async def test_without_the_token_the_example_server_is_out_of_reach(
     ):
         assert answer.status == 401
         assert "resource_metadata=" in answer.headers["WWW-Authenticate"]
+
+
+def test_an_archive_of_another_content_is_not_unpacked(tmp_path: Path) -> None:
+    lock = tmp_path / "example_server.lock"
+    lock.write_text(re.sub(r"sha256:\w+", f"sha256:{'0' * 64}", LOCK.read_text()))
+    with pytest.raises(NotFetched, match=r"(?i)hash"):
+        unpacked(lock, tmp_path / "cache")
+    assert not list(tmp_path.glob("cache/**/*.py"))
