@@ -66,7 +66,11 @@ def seconds_to_ready(log: Path) -> float:
         process = subprocess.Popen(
             [sys.executable, "-m", "demo.run"],
             cwd=ROOT,
-            env={**inherited(), "PORT": str(port), "PYTHONUNBUFFERED": "1"},
+            env={
+                **inherited(("STRAD_CONFIG", "STRAD_DATA", "VERBOSE")),
+                "PORT": str(port),
+                "PYTHONUNBUFFERED": "1",
+            },
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT,
