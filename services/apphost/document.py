@@ -9,11 +9,12 @@ import re
 from shared.contracts.config import Links
 
 _BOM = b"\xef\xbb\xbf"
-_BLANK = rb"[\t\n\f\r ]*"
+_BLANK = rb"[\t\n\f\r ]*+"
 # a comment ends as browsers end it (WHATWG HTML 13.2.5.43 ff.): also `<!-->`, `<!--->` and `--!>`
-_COMMENT = rb"<!--(?:>|->|.*?--!?>)|<\?[^>]*>"
+# (atomic and possessive: a server must not be able to make the match try every other way)
+_COMMENT = rb"(?><!--(?:>|->|.*?--!?>)|<\?[^>]*>)"
 _DOCTYPE = re.compile(
-    _BLANK + rb"(?:(?:" + _COMMENT + rb")" + _BLANK + rb")*<!doctype[^>]*>",
+    _BLANK + rb"(?:" + _COMMENT + _BLANK + rb")*+<!doctype[^>]*>",
     re.IGNORECASE | re.DOTALL,
 )
 _LOOK_AT = 64 * 1024

@@ -5,7 +5,6 @@ again and decides itself; what it refuses comes back here as the same named `Pro
 """
 
 import json
-import time
 from collections.abc import Mapping
 from typing import Any
 
@@ -125,7 +124,6 @@ class RelayClient:
         body: object,
         seconds: float,
     ) -> dict[str, Any]:
-        started = time.monotonic()
         try:
             async with self._http.request(
                 method,
@@ -137,9 +135,9 @@ class RelayClient:
             ) as response:
                 text = await _read(response)
                 status = response.status
+        except aiohttp.ConnectionTimeoutError as error:
+            raise _unavailable("no-connection") from error
         except TimeoutError as error:
-            if time.monotonic() - started < seconds / 2:  # no connection at all
-                raise _unavailable("no-connection") from error
             title = "The server did not answer in time."
             advice = "It may be busy. Try again in a moment."
             raise Problem(ProblemKind.UPSTREAM_TIMEOUT, title, advice, "deadline") from error

@@ -1,5 +1,7 @@
 """apphost alone, over real sockets: its own application, a fake relay, sessions in memory."""
 
+import io
+import json
 import secrets
 import socket
 import time
@@ -10,6 +12,8 @@ from typing import Any
 
 import aiohttp
 from aiohttp import web
+from joserfc.jwk import ECKey, KeySet
+from yarl import URL
 
 from services.apphost.app import build
 from services.apphost.settings import Settings
@@ -46,6 +50,7 @@ class Console:
 
     url: str
     relay: FakeRelay
+    relay_port: int
     sessions: SessionWriter
     store: MemoryKeyValue
     http: aiohttp.ClientSession
@@ -97,11 +102,14 @@ class Console:
         sent = {name: value for name, value in headers.items() if value}
         if cookie:
             sent["Cookie"] = f"{SESSION_COOKIE}={cookie}"
-        data = {"data": body} if isinstance(body, bytes) else {"json": body}
-        if body is None:
-            data = {}
+        if body is not None:
+            body = io.BytesIO(body if isinstance(body, bytes) else json.dumps(body).encode())
         async with self.http.request(
-            method, self.url + path, headers=sent, allow_redirects=False, **data
+            method,
+            URL(self.url + path, encoded=True),
+            headers=sent,
+            data=body,
+            allow_redirects=False,
         ) as response:
             return Reply(response.status, response.headers, await response.read())
 
@@ -114,9 +122,9 @@ def _named(headers: dict[str, str]) -> dict[str, str]:
 async def running(**app: Any) -> AsyncIterator[Console]:
     """A console on free ports. `app`: settings of the server `toys`, such as links="off"."""
     key = new_signing_key()
-    relay = FakeRelay(_public(key))
+    relay = FakeRelay(KeySet([ECKey.import_key(key.as_dict(private=False))]))
     relay.servers = {slug: FakeServer(people={ADA.subject}) for slug in SLUGS}
-    sockets = [_listen(), _listen()]
+    sockets = [listen(), listen()]
     url, relay_url = (f"http://127.0.0.1:{sock.getsockname()[1]}" for sock in sockets)
     seal, store = Seal([secrets.token_bytes(32)], secrets.token_bytes(32)), MemoryKeyValue()
     base = Base(Service.APPHOST, _config(url, app), seal, "redis://unused", "", "", 0, 0)
@@ -126,18 +134,14 @@ async def running(**app: Any) -> AsyncIterator[Console]:
         for runner, sock in zip(runners, sockets, strict=True):
             await runner.setup()
             await web.SockSite(runner, sock).start()
-        yield Console(url, relay, SessionWriter(store, seal, time.time), store, http)
+        port = int(relay_url.rsplit(":", 1)[1])
+        yield Console(url, relay, port, SessionWriter(store, seal, time.time), store, http)
         for runner in runners:
             await runner.cleanup()
 
 
-def _public(key: Any) -> Any:
-    from joserfc.jwk import ECKey, KeySet
-
-    return KeySet([ECKey.import_key(key.as_dict(private=False))])
-
-
-def _listen() -> socket.socket:
+def listen() -> socket.socket:
+    """A listening socket on a free port of this machine."""
     sock = socket.socket()
     sock.bind(("127.0.0.1", 0))
     sock.listen()

@@ -59,7 +59,7 @@ class FakeRelay:
     servers: dict[str, FakeServer] = field(default_factory=dict)
     asked: list[Json] = field(default_factory=list)
     problem: Problem | None = None
-    raw: web.Response | None = None
+    raw: Callable[[], web.Response] | None = None
     used: set[str] = field(default_factory=set)
 
     def application(self) -> web.Application:
@@ -132,7 +132,7 @@ class FakeRelay:
         self.used.add(word.id)
         self._subject = word.subject
         if self.raw is not None:
-            return self.raw
+            return self.raw()
         return _problem(self.problem) if self.problem is not None else None
 
 
