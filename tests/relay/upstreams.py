@@ -1,7 +1,6 @@
 """Servers to relay to: real ones written with the SDK, of either era, and ones that misbehave."""
 
 import asyncio
-import contextlib
 import json
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -103,7 +102,7 @@ def sdk_app(server: MCPServer, era: str = "both", **options: Any) -> Asgi:
     return app if era == "both" else only(era, app)
 
 
-Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+Step = Callable[[], Awaitable[None]]
 
 
 class Fake:
@@ -131,18 +130,86 @@ class Fake:
         return [message.get("method", "") for message in self.messages]
 
     @asynccontextmanager
-    async def served(self, port: int = 0) -> AsyncIterator[str]:
-        app = web.Application(client_max_size=2**26)
-        app.router.add_route("*", "/mcp", self.handle)
-        runner = web.AppRunner(app, handler_cancellation=True, shutdown_timeout=0.1)
-        await runner.setup()
-        site = web.TCPSite(runner, "127.0.0.1", port, reuse_address=True)
-        await site.start()
+    async def served(self) -> AsyncIterator[str]:
+        """On a port of its own; gives the address of its /mcp."""
+        async with self.restartable() as (url, _, _):
+            yield url
+
+    @asynccontextmanager
+    async def restartable(self) -> AsyncIterator[tuple[str, Step, Step]]:
+        """The address, and how to stop and start what listens there."""
+        runners: list[web.AppRunner] = []
+        port = 0
+
+        async def start() -> None:
+            nonlocal port
+            app = web.Application(client_max_size=2**26)
+            app.router.add_route("*", "/mcp", self.handle)
+            runner = web.AppRunner(app, handler_cancellation=True, shutdown_timeout=0.1)
+            await runner.setup()
+            await web.TCPSite(runner, "127.0.0.1", port, reuse_address=True).start()
+            port = runner.addresses[0][1]
+            runners.append(runner)
+
+        async def stop() -> None:
+            await runners.pop().cleanup()
+
+        await start()
         try:
-            yield f"http://127.0.0.1:{runner.addresses[0][1]}/mcp"
+            yield f"http://127.0.0.1:{port}/mcp", stop, start
         finally:
-            with contextlib.suppress(asyncio.TimeoutError):
-                await runner.cleanup()
+            await stop()
+
+
+class LegacyFake(Fake):
+    """A server of 2025-11-25 with one live session, which it can lose."""
+
+    def __init__(self, lost: int = 404, *, keeps: bool = True) -> None:
+        super().__init__(self._reply)
+        self._lost = lost
+        self._keeps = keeps
+        self._live = 0
+        self.opened = 0
+        self.calls: list[dict[str, Any]] = []
+
+    def lose(self) -> None:
+        """Forget the live session."""
+        self._live += 1
+
+    def _reply(self, request: web.Request, message: dict[str, Any]) -> Any:
+        method = message.get("method")
+        if method == "server/discover":
+            return _no_session("server-error", 400)
+        if method == "initialize":
+            return self._begin(message)
+        if self._keeps and request.headers.get("Mcp-Session-Id") != f"s{self._live}":
+            return _no_session(None, self._lost)
+        if request.method == "DELETE" or "id" not in message:
+            return web.Response(status=202)
+        if method == "tools/call":
+            self.calls.append(message["params"])
+            return {"result": {"content": [], "structuredContent": {"n": 7}}}
+        if method == "tools/list":
+            return {"result": {"tools": [{"name": "go", "inputSchema": {}}]}}
+        return {"error": {"code": -32601, "message": "Method not found"}}
+
+    def _begin(self, message: dict[str, Any]) -> web.Response:
+        self.opened += 1
+        self._live += 1
+        result = {
+            "protocolVersion": message["params"]["protocolVersion"],
+            "capabilities": {"tools": {}},
+            "serverInfo": {"name": "fake", "version": "1"},
+        }
+        reply = web.json_response({"jsonrpc": "2.0", "id": message["id"], "result": result})
+        if self._keeps:
+            reply.headers["Mcp-Session-Id"] = f"s{self._live}"
+        return reply
+
+
+def _no_session(request_id: str | None, status: int) -> web.Response:
+    error = {"code": -32600, "message": "Bad Request: no valid session ID"}
+    return web.json_response({"jsonrpc": "2.0", "id": request_id, "error": error}, status=status)
 
 
 def modern_fake(tools: Any = None, call: Callable[..., Any] | None = None, **more: Any) -> Fake:
