@@ -11,7 +11,7 @@ from mcp_types import (
     LOG_LEVEL_META_KEY,
     PROTOCOL_VERSION_META_KEY,
 )
-from mcp_types.jsonrpc import METHOD_NOT_FOUND
+from mcp_types.jsonrpc import INTERNAL_ERROR
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
 from services.relay import rpc
@@ -173,5 +173,6 @@ def _without_envelope(params: rpc.Message) -> rpc.Message:
 def _no_answer(message: rpc.Message) -> rpc.Message:
     if message["method"] == "ping":
         return {"id": message["id"], "result": {}}
-    text = "the caller of this request cannot be asked"
-    return {"id": message["id"], **rpc.failure(METHOD_NOT_FOUND, text)}
+    # the server may pass this on as the outcome of the call: not the code of a missing method
+    text = "The caller cannot be asked in this protocol version."
+    return {"id": message["id"], **rpc.failure(INTERNAL_ERROR, text)}

@@ -15,11 +15,11 @@ from services.relay import policy, rpc
 from services.relay.gate import Way
 from services.relay.legacy import SESSION_HEADER, SessionLost, lost
 from services.relay.modern import NotModern, not_modern
+from services.relay.out import Out
 from services.relay.streams import (
     EventTooLarge,
     Splitter,
     data_of,
-    event_of,
     is_resumable,
     with_data,
 )
@@ -37,15 +37,8 @@ from services.relay.upstream import (
 from shared import log
 from shared.contracts.config import Server
 from shared.contracts.problems import Problem
-from shared.web.routes import REQUEST_ID
 
 RECHECK_SECONDS = 15.0
-_STREAM_HEADERS = {
-    "Content-Type": "text/event-stream",
-    "Cache-Control": "no-cache, no-transform",
-    "X-Accel-Buffering": "no",
-}
-
 Alive = Callable[[], Awaitable[bool]]
 """Whether the caller's token and entitlement still hold; asked while a stream is open."""
 
@@ -118,7 +111,7 @@ class Passage:
         self,
         way: Way,
         response: aiohttp.ClientResponse,
-        out: "Out",
+        out: Out,
         alive: Alive,
         request_id: rpc.Id | None,
     ) -> web.StreamResponse:
@@ -137,48 +130,6 @@ class Passage:
                 if out.left:
                     break
         return await out.end()
-
-
-class Out:
-    """The stream to the caller. A caller who leaves is no error."""
-
-    def __init__(self, request: web.Request) -> None:
-        self._request = request
-        self._response = web.StreamResponse(headers=_STREAM_HEADERS)
-        self.begun = False
-        self.left = False
-
-    async def begin(self) -> None:
-        """Commit to a stream."""
-        self.begun = True
-        try:
-            await self._response.prepare(self._request)
-        except ConnectionError:
-            self.left = True
-
-    async def write(self, event: bytes) -> None:
-        """Send one event."""
-        if not self.begun:
-            await self.begin()
-        try:
-            if not self.left:
-                await self._response.write(event)
-        except ConnectionError:
-            self.left = True
-
-    async def fail(self, request_id: rpc.Id | None, problem: Problem) -> None:
-        """Tell the caller in the stream what the response's status can no longer say."""
-        error = rpc.problem(problem, self._request[REQUEST_ID])
-        await self.write(event_of(rpc.dumps({"jsonrpc": "2.0", "id": request_id, **error})))
-
-    async def end(self) -> web.StreamResponse:
-        """Close the stream in order."""
-        if not self.begun:
-            await self.begin()
-        if not self.left:
-            with contextlib.suppress(ConnectionError):
-                await self._response.write_eof()
-        return self._response
 
 
 async def _events(
