@@ -1,5 +1,11 @@
 """The official conformance package against the SDK's example server: direct, and through the relay.
 
-The relay may not lose a single check. The example server is only in the SDK's source archive, so
-it is fetched once, checked against a hash, and kept in `.cache/`.
+    suite.py           runs the package, reads its verdicts, compares two runs
+    example_server.py  the example server; it is only in the SDK's source archive, so it is fetched
+                       once, checked against the hash in example_server.lock, kept in `.cache/`
+    unpack/            what unpacks that archive without running code of its build
+    front.py           adds the token, which the package cannot send; guards that let one era through
+    gaps.py            what does not cross from one era to the other yet
+
+Between a caller and a server of the same era the relay may not lose a single check.
 """

@@ -42,6 +42,11 @@ class Report:
         passed = sum(n for check, n in self.checks.items() if check.status == "SUCCESS")
         return passed, self.checks.total() - passed
 
+    @property
+    def failed(self) -> set[str]:
+        """`scenario:check` of every check that said anything but SUCCESS, once or more."""
+        return {f"{c.scenario}:{c.id}" for c in self.checks if c.status != "SUCCESS"}
+
 
 async def run(url: str, version: str, folder: Path) -> Report:
     """Run every scenario of one protocol version against a server's address."""

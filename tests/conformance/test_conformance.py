@@ -9,6 +9,7 @@ import pytest
 
 from tests.conformance import suite
 from tests.conformance.example_server import LOCK, NotFetched, unpacked
+from tests.conformance.gaps import LEGACY_CALLER, MODERN_CALLER
 from tests.peers.lone_relay import LoneRelay
 
 pytestmark = [pytest.mark.node, pytest.mark.stack]
@@ -23,9 +24,20 @@ async def test_every_check_ends_behind_the_relay_as_it_ends_direct(
 ) -> None:
     direct = await suite.run(everything, version, tmp_path / "direct")
     assert direct.score == SCORES[version], direct.output
-    through = await suite.run(relayed, version, tmp_path / "relayed")
+    through = await suite.run(f"{relayed}/every", version, tmp_path / "relayed")
     assert suite.differences(direct, through) == "", through.output
     assert through.score == SCORES[version]
+
+
+@pytest.mark.parametrize(
+    ("version", "slug", "gaps"),
+    [("2026-07-28", "legacy", MODERN_CALLER), ("2025-11-25", "modern", LEGACY_CALLER)],
+)
+async def test_across_eras_every_check_passes_that_is_not_a_known_gap(
+    version: str, slug: str, gaps: set[str], relayed: str, tmp_path: Path
+) -> None:
+    through = await suite.run(f"{relayed}/{slug}", version, tmp_path)
+    assert through.failed == gaps, through.output
 
 
 async def test_without_the_token_the_example_server_is_out_of_reach(

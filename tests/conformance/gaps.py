@@ -1,0 +1,56 @@
+"""What a caller of one era does not get from a server of the other through the relay.
+
+The example server has all of it in its own era. A check that is not listed must pass, and one that
+is listed must not: whoever closes a gap takes it off the list. Names are `scenario:check`.
+"""
+
+# The server asks the caller something while it answers: by `input_required` at 2026-07-28, by a
+# request of its own at 2025-11-25. The relay does not turn one into the other.
+_QUESTIONS_OF_MODERN_TOOLS = {
+    "input-required-result-basic-elicitation:sep-2322-elicitation-incomplete",
+    "input-required-result-basic-list-roots:sep-2322-list-roots-incomplete",
+    "input-required-result-basic-sampling:sep-2322-sampling-incomplete",
+    "input-required-result-capability-check:sep-2322-respect-client-capabilities",
+    "input-required-result-missing-input-response:sep-2322-missing-response-rerequests",
+    "input-required-result-multi-round:sep-2322-multi-round-r1",
+    "input-required-result-multiple-input-requests:sep-2322-multiple-inputs-incomplete",
+    "input-required-result-non-tool-request:sep-2322-non-tool-incomplete",
+    "input-required-result-request-state:sep-2322-request-state-incomplete",
+    "input-required-result-result-type:sep-2322-result-type-included",
+    "input-required-result-tampered-state:sep-2322-reject-tampered-state",
+    "server-stateless:sep-2575-http-server-no-independent-requests-on-stream",
+}
+_QUESTIONS_OF_LEGACY_TOOLS = {
+    "elicitation-sep1034-defaults:elicitation-sep1034-general",
+    "elicitation-sep1330-enums:elicitation-sep1330-general",
+    "tools-call-elicitation:tools-call-elicitation",
+    "tools-call-sampling:tools-call-sampling",
+}
+# Changes that a server announces: `subscriptions/listen` at 2026-07-28, `resources/subscribe` and a
+# GET stream at 2025-11-25.
+_MODERN_SUBSCRIPTIONS = {
+    "server-stateless:sep-2575-server-honors-notification-filter",
+    "server-stateless:sep-2575-server-sends-prompts-list-changed-on-subscription",
+    "server-stateless:sep-2575-server-sends-subscription-ack",
+    "server-stateless:sep-2575-server-sends-tools-list-changed-on-subscription",
+    "server-stateless:sep-2575-server-tags-subscription-id",
+}
+_LEGACY_SUBSCRIPTIONS = {
+    "resources-subscribe:resources-subscribe",
+    "resources-unsubscribe:resources-unsubscribe",
+}
+# Messages beside the answer.
+_PROGRESS = {"tools-call-with-progress:tools-call-with-progress"}
+_LOG_LEVEL = {
+    "logging-set-level:logging-set-level",
+    "tools-call-with-logging:tools-call-with-logging",
+}
+# A server of 2025-11-25 does not know these headers, and the relay does not compare them.
+_PARAMETER_HEADERS = {
+    "http-custom-header-server-validation:sep-2243-server-reject-invalid-param-chars",
+    "http-custom-header-server-validation:sep-2243-server-reject-param-mismatch",
+    "http-custom-header-server-validation:sep-2243-server-validate-param-match",
+}
+
+MODERN_CALLER = _QUESTIONS_OF_MODERN_TOOLS | _MODERN_SUBSCRIPTIONS | _PROGRESS | _PARAMETER_HEADERS
+LEGACY_CALLER = _QUESTIONS_OF_LEGACY_TOOLS | _LEGACY_SUBSCRIPTIONS | _PROGRESS | _LOG_LEVEL
