@@ -104,7 +104,14 @@ class Screen:
         return f"\033[{code}m{text}\033[0m" if self._colours else text
 
     def _write(self, text: str) -> None:
-        print(text, file=self._out, flush=True)
+        try:
+            print(text, file=self._out, flush=True)
+        except OSError:
+            # nobody reads any more: the terminal was closed. What is still to say goes nowhere, and
+            # the end goes on in order
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nowhere, self._out.fileno())
+            os.close(nowhere)
 
 
 def _snippet(stack: Stack) -> str:

@@ -16,7 +16,7 @@ from demo.run.child import inherited
 from demo.run.settings import ROOT
 from tests.until import until
 
-READY = "Ctrl-C ends it"
+READY = "Ctrl-C ends it."
 SECONDS = 60.0
 _OURS = ("PORT", "STRAD_CONFIG", "STRAD_DATA", "VERBOSE", "NO_COLOR", "TERM")
 # a session of its own with the terminal on standard input, as a shell starts it; then the command
@@ -27,7 +27,7 @@ _IN_TERMINAL = (
 
 
 class Run:
-    """A run under way. `screen` is all that it has shown so far."""
+    """A run under way."""
 
     def __init__(self, process: subprocess.Popen[bytes], screen: Path, keyboard: int = -1) -> None:
         self.process = process
@@ -35,8 +35,15 @@ class Run:
         self._keyboard = keyboard
 
     @property
+    def painted(self) -> str:
+        """All that it has shown, colours and all."""
+        self._read_terminal()
+        return self._screen.read_text(errors="replace")
+
+    @property
     def screen(self) -> str:
-        return self._read_terminal() + self._screen.read_text(errors="replace")
+        """The same in plain text."""
+        return re.sub(r"\033\[\d*m", "", self.painted)
 
     def ready(self) -> "Run":
         """Wait until the screen is complete."""
@@ -79,13 +86,12 @@ class Run:
                 found.append(pid)
         return found
 
-    def _read_terminal(self) -> str:
+    def _read_terminal(self) -> None:
         if self._keyboard < 0:
-            return ""
+            return
         with suppress(BlockingIOError, OSError), self._screen.open("ab") as file:
             while chunk := os.read(self._keyboard, 65536):
                 file.write(chunk.replace(b"\r\n", b"\n"))
-        return ""
 
     def hang_up(self) -> None:
         """Close the terminal's window."""

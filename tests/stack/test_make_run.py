@@ -55,7 +55,7 @@ def test_however_it_ends_nothing_is_left(
     tmp_path: Path, port: int, end: Callable[[Run], None], status: int
 ) -> None:
     with run(tmp_path, port, terminal=True) as running:
-        running.ready()
+        assert "\033[" in running.ready().painted
         pids, folder = running.processes(), running.folder
         assert len(pids) == PROCESSES
         assert len(alive(pids)) == PROCESSES
@@ -65,13 +65,13 @@ def test_however_it_ends_nothing_is_left(
         assert nothing_is_left(pids, folder, port)
 
 
-def test_the_screen_in_a_terminal_and_elsewhere(tmp_path: Path, port: int) -> None:
+def test_the_screen_can_be_plain_and_show_the_logs_as_well(tmp_path: Path, port: int) -> None:
     url = f"http://127.0.0.1:{port}"
     with run(tmp_path, port, NO_COLOR="1", VERBOSE="1") as running:
         text = running.ready().screen
         for needed in (url, f"{url}/mcp", f"{url}/auth/tokens", "Ada Lovelace", "Charles Babbage"):
             assert needed in text
-        assert "\033" not in text
+        assert "\033" not in running.painted
         # the logs are on the screen as well, each line with the name of its process
         assert until(lambda: re.search(r"auth \| \{.*\"ready\"", running.screen) is not None)
         log = running.folder / "logs" / "auth.log"

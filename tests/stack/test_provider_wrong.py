@@ -7,6 +7,7 @@ import pytest
 
 from shared.contracts.wire import SESSION_COOKIE
 from tests.live import LiveStack
+from tests.until import until
 
 pytestmark = pytest.mark.stack
 
@@ -61,6 +62,8 @@ def test_while_the_provider_is_down_those_inside_stay_inside(provider: LiveStack
         assert "does not answer" in page.text
     finally:
         provider.start("provider")
+    # auth does not ask again for two seconds
+    assert until(lambda: provider.visitor().get("/auth/start").status == 303, 5)
     assert provider.visitor("ada").get("/").status == 200
 
 
