@@ -1,0 +1,146 @@
+"""What is secret to people is in no log file and readable in nothing that Redis writes to disk."""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import parse_qs, quote, urlsplit
+
+import pytest
+
+from demo.run.settings import DEMO_SECRET
+from shared.contracts.wire import SESSION_COOKIE
+from tests.live import ACCOUNTS, LiveStack, link, make_token, revoke_tokens
+from tests.stack.callers import hello, message, post
+from tests.visitor import Visitor, ask
+
+pytestmark = pytest.mark.stack
+
+CANARY = "canary-7f3a-"
+
+
+@pytest.fixture(scope="module")
+def told(fragile: LiveStack) -> dict[str, str]:
+    """Everything secret that passes through strad in a day, by what it is; all of it used."""
+    visitor = fragile.visitor()
+    secrets = sign_in_slowly(fragile, visitor)
+    secrets["token"] = make_token(visitor, label=f"{CANARY}label")
+    use(fragile, visitor, secrets["token"])
+    misuse(fragile, visitor)
+    while_parts_are_down(fragile, visitor, secrets["token"])
+    secrets["revoked token"] = make_token(visitor)
+    revoke_tokens(visitor)
+    post(f"{fragile.url}/mcp", secrets["revoked token"], message("ping"))
+    return secrets
+
+
+def sign_in_slowly(stack: LiveStack, visitor: Visitor) -> dict[str, str]:
+    """Step by step, to take down what each step carries."""
+    page = visitor.get(f"/auth/sign-in?return_to=/apps/catalog%3Fx%3D{CANARY}return")
+    away = visitor.get(link(page, "/auth/start"), Sec_Fetch_Site="same-origin")
+    attempt = dict(visitor.cookies[stack.url])
+    chosen = visitor.post(away.location, {"person": ACCOUNTS["ada"]})
+    visitor.get(chosen.location, Sec_Fetch_Site="cross-site")
+    asked, answered = (parse_qs(urlsplit(url).query) for url in (away.location, chosen.location))
+    session = visitor.cookie(SESSION_COOKIE)
+    assert session
+    return {
+        "session cookie": session,
+        "sign-in cookie": next(iter(attempt.values())),
+        "code": answered["code"][0],
+        "state": asked["state"][0],
+        "nonce": asked["nonce"][0],
+    }
+
+
+def use(stack: LiveStack, visitor: Visitor, token: str) -> None:
+    """Calls with arguments that are nobody's business, from a page and from a client."""
+    arguments = {"query": f"{CANARY}argument"}
+    call = {"name": "list_toys", "arguments": arguments, "page": "ui://catalog/view-v1"}
+    assert visitor.post_json("/apps/catalog/tools/call", call | {"surface": "app"}).status == 200
+    url = f"{stack.url}/mcp/catalog?x={CANARY}query"
+    session = hello(url, token).headers["Mcp-Session-Id"]
+    body = message("tools/call", {"name": "list_toys", "arguments": arguments})
+    assert post(url, token, body, Mcp_Session_Id=session).status == 200
+
+
+def misuse(stack: LiveStack, visitor: Visitor) -> None:
+    """Requests that are refused: what is refused is logged with less care, as a rule."""
+    odd = {"X-Odd": f"{CANARY}header", "Referer": f"{stack.url}/?x={CANARY}referrer"}
+    ask(f"{stack.url}/nowhere/{CANARY}path?x={CANARY}query", headers=odd)
+    ask(f"{stack.url}/auth/callback?code={CANARY}code&state={CANARY}state", headers=odd)
+    ask(stack.url, headers={"Host": f"{CANARY}host.test"})
+    ask(stack.url, headers={"Cookie": f"{SESSION_COOKIE}={CANARY}cookie"})
+    hello(f"{stack.url}/mcp", f"{CANARY}bearer")
+    hello(f"{stack.url}/mcp?access_token={CANARY}token", None)
+    token = make_token(visitor)
+    post(f"{stack.url}/mcp/catalog", token, f'{{"{CANARY}malformed')
+    post(f"{stack.url}/mcp/catalog", token, message(f"{CANARY}method"))
+    post(f"{stack.url}/mcp/catalog", token, message("tools/call", {"name": f"{CANARY}tool"}))
+    visitor.post_json("/apps/catalog/tools/call", {"name": f"{CANARY}tool", "x": CANARY})
+    visitor.post("/auth/tokens", {"label": f"{CANARY}label" * 9, "life": f"{CANARY}life"})
+
+
+def while_parts_are_down(stack: LiveStack, visitor: Visitor, token: str) -> None:
+    """Requests that fail: what fails is logged with the most detail of all."""
+    for name in ("catalog", "relay", "auth", "apphost", "redis"):
+        stack.stop(name, kill=True)
+        visitor.get(f"/apps/catalog?x={CANARY}query")
+        visitor.get(f"/auth/callback?code={CANARY}code&state={CANARY}state")
+        body = message("tools/call", {"name": "list_toys", "arguments": {"query": CANARY}})
+        post(f"{stack.url}/mcp/catalog?x={CANARY}query", token, body, X_Odd=f"{CANARY}header")
+        stack.start(name)
+
+
+def written(folder: Path) -> Iterator[tuple[str, bytes]]:
+    """Every file in a folder, with its content."""
+    for path in sorted(folder.rglob("*")):
+        if path.is_file():
+            yield path.name, path.read_bytes()
+
+
+def keys_of(folder: Path) -> dict[str, str]:
+    """The secrets of the services themselves."""
+    found = {"client secret": DEMO_SECRET}
+    for path in folder.rglob("*"):
+        if path.suffix in {".key", ".password"}:
+            found[f"{path.parent.name}/{path.name}"] = path.read_text().strip()
+        elif path.suffix == ".json" and "d" in (key := json.loads(path.read_text())):
+            found[f"{path.parent.name}/{path.name}"] = key["d"]
+    return found
+
+
+def test_no_log_and_no_dump_holds_a_secret(fragile: LiveStack, told: dict[str, str]) -> None:
+    secrets = told | keys_of(fragile.folder.keys) | {"canary": CANARY}
+    assert len(secrets) > 14
+    logs = dict(written(fragile.folder.logs))
+    dump = dict(written(fragile.folder.made("redis")))
+    # that there is something to find at all
+    assert b'"event": "signed-in"' in logs["auth.log"]
+    assert b'"problem": "upstream-unreachable"' in logs["relay.log"]
+    assert b"sess:" in b"".join(dump.values())
+    found = [
+        (file, name)
+        for file, content in (logs | dump).items()
+        for name, value in secrets.items()
+        if value.encode() in content or quote(value).encode() in content
+    ]
+    assert found == []
+
+
+def test_a_dump_names_no_person(fragile: LiveStack, told: dict[str, str]) -> None:
+    content = b"".join(data for _, data in written(fragile.folder.made("redis")))
+    for word in (b"ada@strad.test", b"Lovelace", b"demo-ada", b"catalog"):
+        assert word not in content
+
+
+def test_the_logs_of_the_services_name_no_person(fragile: LiveStack, told: dict[str, str]) -> None:
+    for name in ("auth", "relay", "apphost", "edge"):
+        text = fragile.log(name)
+        assert not re.search(r"ada@strad\.test|Lovelace|demo-ada", text), name
+
+
+def test_only_the_owner_of_the_run_reads_its_files(fragile: LiveStack) -> None:
+    assert fragile.folder.path.stat().st_mode & 0o077 == 0
+    for path in fragile.folder.keys.rglob("*"):
+        assert path.stat().st_mode & 0o077 == 0, path
