@@ -98,8 +98,7 @@ async def redeem(
 
 
 def _refusal(answer: Mapping[str, object]) -> Refused:
-    error = answer.get("error")
+    error = str(answer.get("error"))
     if error in {"invalid_client", "unauthorized_client"}:
-        return Refused(Reason.CLIENT_REFUSED, str(error))
-    known = isinstance(error, str) and _ERROR_CODE.fullmatch(error)
-    return Refused(Reason.CODE_REFUSED, str(error) if known else "unreadable")
+        return Refused(Reason.CLIENT_REFUSED, error)
+    return Refused(Reason.CODE_REFUSED, error if _ERROR_CODE.fullmatch(error) else "unreadable")

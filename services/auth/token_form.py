@@ -10,6 +10,7 @@ MAX_LABEL = 60
 MAX_TOKENS = 50
 _USUAL_DAYS = (1, 7, 30, 90, 365)
 _DEFAULT = 30 * DAY
+_UNITS = ((DAY, "day"), (3600, "hour"), (60, "minute"), (1, "second"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,11 +28,9 @@ def lifetimes(longest: int) -> list[Lifetime]:
 
 
 def _words(seconds: int) -> str:
-    for unit, name in ((DAY, "day"), (3600, "hour"), (60, "minute"), (1, "second")):
-        if seconds % unit == 0:
-            count = seconds // unit
-            return f"{count} {name}" if count == 1 else f"{count} {name}s"
-    raise ValueError("a lifetime is a whole number of seconds")
+    unit, name = next(one for one in _UNITS if seconds % one[0] == 0)
+    count = seconds // unit
+    return f"{count} {name}" if count == 1 else f"{count} {name}s"
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,8 @@ from urllib.parse import urljoin, urlsplit
 from aiohttp import ClientSession
 from multidict import CIMultiDict
 
+from shared.contracts.wire import SESSION_COOKIE
+
 _LINK = re.compile(r'<a\b[^>]*\bhref="([^"]*)"[^>]*>(.*?)</a>', re.DOTALL)
 
 
@@ -103,3 +105,10 @@ class Browser:
 def _origin(url: str) -> str:
     parts = urlsplit(url)
     return f"{parts.scheme}://{parts.netloc}"
+
+
+def assert_refused(page: Page, reason: str, status: int = 400) -> None:
+    """A page of its own, that names the reason and sets no session."""
+    assert page.status == status, page.text
+    assert f"Reason: <code>{reason}</code>" in page.text
+    assert SESSION_COOKIE not in page.cookies

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
-from aiohttp import ClientSession, DummyCookieJar, web
+from aiohttp import ClientSession, ClientTimeout, DummyCookieJar, web
 
 from demo.provider.app import create_app
 from demo.provider.faults import Faults
@@ -17,7 +17,10 @@ from demo.provider.keys import Keys
 from demo.provider.settings import Settings as ProviderSettings
 from demo.provider.state import PROVIDER
 from services.auth.app import applications
+from services.auth.back_channel import BackChannel
+from services.auth.provider import Provider
 from services.auth.settings import Settings
+from shared import egress
 from shared.contracts.config import Config
 from shared.contracts.wire import SESSION_COOKIE, Service
 from shared.settings import Base
@@ -25,6 +28,7 @@ from shared.signing import Seal
 from shared.stores.kv import KeyValue
 from shared.stores.memory import MemoryKeyValue
 from shared.stores.sessions import SessionReader
+from tests.auth.bench import Bench
 from tests.auth.browser import Browser, Page
 
 ADA = "demo-ada"
@@ -220,3 +224,23 @@ async def start_both(
 async def auth(start_both: StartBoth) -> Auth:
     """auth and the demo's provider, with nothing special about them."""
     return await start_both()
+
+
+@pytest.fixture
+async def bench() -> AsyncIterator[Bench]:
+    """A bench on a loopback port."""
+    stand = Bench()
+    app = web.Application()
+    app.router.add_route("*", "/{path:.*}", stand.answer)
+    sock, port = free_socket()
+    stand.issuer = f"http://127.0.0.1:{port}"
+    async with serving(app, sock):
+        stand.well()
+        yield stand
+
+
+@pytest.fixture
+async def provider(bench: Bench, clock: Clock) -> AsyncIterator[Provider]:
+    """What auth uses, in front of the bench."""
+    async with egress.client(ClientTimeout(total=1)) as http:
+        yield Provider(bench.issuer, BackChannel(http), clock)
