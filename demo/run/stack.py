@@ -22,6 +22,7 @@ START_SECONDS = 60.0  # a cold machine reads a few hundred megabytes first
 _POLL_SECONDS = 0.03
 # how long a tier may take to end in order, before it is killed
 _GRACE_SECONDS = 5.0
+_EDGE_SECONDS = 1.5  # it would wait for every open stream, and clients keep some open for hours
 
 
 class PortTaken(Exception):
@@ -167,7 +168,8 @@ class Stack:
         for tier in self._tiers():
             for child in tier:
                 child.signal(signal.SIGTERM)
-            deadline = time.monotonic() + _GRACE_SECONDS
+            seconds = _EDGE_SECONDS if tier[0].name == "edge" else _GRACE_SECONDS
+            deadline = time.monotonic() + seconds
             for child in tier:
                 if not child.ended(deadline - time.monotonic()):
                     child.kill()

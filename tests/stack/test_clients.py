@@ -83,6 +83,19 @@ async def test_the_merged_view_calls_the_right_server(
 
 
 @both_versions
+async def test_the_merged_view_lists_a_page_under_an_address_that_can_be_read(
+    stack: LiveStack, ada: str, version: str
+) -> None:
+    async with connected(f"{stack.url}/mcp", ada, version) as client:
+        tools = {tool.name: tool for tool in (await client.list_tools()).tools}
+        address = (tools["catalog__show_catalog"].meta or {})["ui"]["resourceUri"]
+        (content,) = (await client.read_resource(address)).contents
+    assert isinstance(content, TextResourceContents)
+    assert content.mime_type == APP_MIME_TYPE
+    assert content.uri == address
+
+
+@both_versions
 async def test_a_call_with_side_effects_has_its_effect_for_this_person(
     stack: LiveStack, ada: str, version: str
 ) -> None:
