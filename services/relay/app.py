@@ -1,5 +1,6 @@
 """The only wiring of the relay: settings, stores, domain, routes."""
 
+import gc
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 
@@ -8,7 +9,7 @@ from aiohttp import web
 from services.relay import upstream as outgoing
 from services.relay.ask import Asker
 from services.relay.assertions import by_assertion
-from services.relay.bearer import TokenSeen, by_token, challenge
+from services.relay.bearer import Bearer, TokenSeen, challenge
 from services.relay.bridge import Bridge
 from services.relay.calls import Calls
 from services.relay.catalog import Catalog
@@ -29,6 +30,7 @@ from services.relay.merge import Merge
 from services.relay.passage import Passage
 from services.relay.passport import Passports
 from services.relay.pool import Pool
+from services.relay.read_ahead import ReadAhead
 from services.relay.renewal import Renewal
 from services.relay.sessions import McpSessions
 from services.relay.settings import Settings, read
@@ -61,6 +63,10 @@ def load() -> tuple[Base, web.Application, web.Application]:
     base = settings.base
     store = connect(base.redis_url, Service.RELAY, base.redis_password)
     public, internal = build(settings, store)
+    # what is loaded by now stays: else each full collection walks all the SDK's types again and
+    # holds up every caller meanwhile
+    gc.collect()
+    gc.freeze()
     return base, public, internal
 
 
@@ -75,10 +81,10 @@ class _Parts:
 
 
 def build(
-    settings: Settings, store: KeyValue, clock: Clock = system_clock
+    settings: Settings, redis: KeyValue, clock: Clock = system_clock
 ) -> tuple[web.Application, web.Application]:
     """The public and the internal application over one store. Needs a running loop."""
-    config, seal = settings.base.config, settings.base.seal
+    config, seal, store = settings.base.config, settings.base.seal, ReadAhead(redis)
     client = egress.client(outgoing.TIMEOUT)
     passports = Passports(settings.identity_key, config.public_url, clock)
     upstream = Upstream(client, settings.credentials, passports)
@@ -89,9 +95,9 @@ def build(
     catalog = Catalog(asker, clock)
     parts = _Parts(Gate(config, grants), asker, catalog, Calls(asker, catalog))
 
-    tokens = TokenReader(store, seal, clock)
-    identify = by_token(tokens, TokenSeen(store, clock), config.public_url)
     sessions = McpSessions(store, seal, clock)
+    tokens, seen = TokenReader(store, seal, clock), TokenSeen(store, clock)
+    identify = Bearer(store, tokens, sessions, seen).identify
     bridge, merge = Bridge(asker, parts.calls), Merge(asker, catalog, parts.calls)
     passage = Passage(upstream)
     handshake = Handshake(eras, legacy, bridge, merge, sessions)

@@ -1,19 +1,25 @@
 """Who calls `/mcp`: one bearer token, in the header and nowhere else (RFC 6750, RFC 9728)."""
 
 import contextlib
+from collections import OrderedDict
 
 from aiohttp import web
 
+from services.relay.legacy import SESSION_HEADER
+from services.relay.read_ahead import ReadAhead
+from services.relay.sessions import McpSessions
 from shared import keys
 from shared.clock import Clock
 from shared.contracts.identity import Principal, Token
 from shared.contracts.problems import Problem, ProblemKind
 from shared.contracts.wire import MCP_PATH, RESOURCE_METADATA_PATH, TOKENS_PATH
+from shared.ids import is_token
 from shared.stores.kv import KeyValue, StoreUnavailable
 from shared.stores.tokens import TokenReader
-from shared.web.routes import Access, Identify, route_of
+from shared.web.routes import Access, route_of
 
 SEEN_EVERY_SECONDS = 60
+_MAX_REMEMBERED = 10_000
 
 
 class TokenSeen:
@@ -37,26 +43,55 @@ class TokenSeen:
             await self._store.put(key, str(int(now)).encode(), seconds)
 
 
-def by_token(tokens: TokenReader, seen: TokenSeen, public_url: str) -> Identify:
-    """Identify by `Authorization: Bearer`. The token's record is read again on every request."""
+class Bearer:
+    """Identifies by `Authorization: Bearer`. The token's record is read again on every request."""
 
-    async def identify(request: web.Request) -> Principal:
+    def __init__(
+        self, store: ReadAhead, tokens: TokenReader, sessions: McpSessions, seen: TokenSeen
+    ) -> None:
+        self._store = store
+        self._tokens = tokens
+        self._sessions = sessions
+        self._seen = seen
+        # a digest names one record of one person for good: no more is remembered of a token
+        self._subjects: OrderedDict[str, str] = OrderedDict()
+
+    async def identify(self, request: web.Request) -> Principal:
+        """The caller. Raises SIGN_IN_NEEDED; `StoreUnavailable` when that cannot be known."""
         values = request.headers.getall("Authorization", [])
         scheme, _, text = values[0].partition(" ") if len(values) == 1 else ("", "", "")
-        found = await tokens.verify(text.strip()) if scheme.lower() == "bearer" else None
+        text = text.strip()
+        found = None
+        if scheme.lower() == "bearer" and is_token(text):
+            await self._store.fetch(self._will_read(request, text))
+            found = await self._tokens.verify(text)
         if found is None:
             raise Problem(
                 ProblemKind.SIGN_IN_NEEDED,
                 "The token is not valid." if values else "A token is needed.",
-                f"Make one at {public_url}{TOKENS_PATH} and send it as `Authorization: Bearer …`.",
+                f"Make one in the console, under {TOKENS_PATH}, and send it as `Bearer`.",
                 reason="invalid_token" if values else "no_token",
             )
         digest, token = found
-        await seen.note(digest, token)
+        self._remember(digest, token.person.subject)
+        await self._seen.note(digest, token)
         servers = token.servers
         return Principal(person=token.person, digest=digest, session_kind=None, servers=servers)
 
-    return identify
+    def _will_read(self, request: web.Request, text: str) -> list[str]:
+        digest = self._tokens.digest(text)
+        found = [keys.TOKEN.key(digest)]
+        if subject := self._subjects.get(digest):
+            found.append(keys.GRANT.key(subject))
+        if session := request.headers.get(SESSION_HEADER):
+            found.append(self._sessions.key(session))
+        return found
+
+    def _remember(self, digest: str, subject: str) -> None:
+        self._subjects[digest] = subject
+        self._subjects.move_to_end(digest)
+        if len(self._subjects) > _MAX_REMEMBERED:
+            self._subjects.popitem(last=False)
 
 
 def challenge(request: web.Request, problem: Problem, public_url: str) -> str | None:

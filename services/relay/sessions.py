@@ -59,13 +59,13 @@ class McpSessions:
         """Store a session under an id it has already."""
         now = self._clock()
         record = session.model_dump(mode="json") | {"touched": int(now)}
-        key = self._key(session_id)
+        key = self.key(session_id)
         sealed = self._seal.seal(key, record, now + IDLE_SECONDS)
         await self._store.put(key, sealed, IDLE_SECONDS)
 
     async def find(self, session_id: str, subject: str, view: str) -> McpSession | None:
         """The live session of this person on this view, or None."""
-        key = self._key(session_id)
+        key = self.key(session_id)
         sealed = await self._store.get(key)
         if sealed is None:
             return None
@@ -81,9 +81,10 @@ class McpSessions:
 
     async def end(self, session_id: str) -> None:
         """Forget a session."""
-        await self._store.remove(self._key(session_id))
+        await self._store.remove(self.key(session_id))
 
-    def _key(self, session_id: str) -> str:
+    def key(self, session_id: str) -> str:
+        """Where a session is kept."""
         return keys.MCP_SESSION.key(self._seal.digest("mcp-session", session_id))
 
 

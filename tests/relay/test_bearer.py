@@ -1,8 +1,10 @@
 """Who may talk to /mcp at all: one token, in the header, valid now."""
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
+import aiohttp
 import pytest
 from joserfc import jwt
 from joserfc.jwk import KeySet
@@ -10,11 +12,17 @@ from joserfc.jwk import KeySet
 from shared import keys
 from shared.stores.kv import StoreUnavailable
 from shared.stores.memory import MemoryKeyValue
-from tests.relay.house import House, house
+from tests.relay.house import VERSION, House, house
 from tests.relay.upstreams import modern_fake, sdk_app, served, toy_server
 
 DEAD = "http://127.0.0.1:9/mcp"
 LIST = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+META = {
+    "io.modelcontextprotocol/protocolVersion": VERSION,
+    "io.modelcontextprotocol/clientCapabilities": {},
+}
+LISTING = LIST | {"params": {"_meta": META}}
+ACCEPT = {"Accept": "*/*", "MCP-Protocol-Version": VERSION, "Mcp-Method": "tools/list"}
 
 
 async def _post(h: House, path: str, headers: Any) -> tuple[int, Any, str]:
@@ -204,3 +212,41 @@ async def test_the_key_set_never_holds_the_private_half() -> None:
     async with house([]) as h, h.http.get(f"{h.url}/mcp/.well-known/jwks.json") as response:
         (key,) = (await response.json())["keys"]
         assert set(key) == {"kty", "crv", "x", "y", "kid", "use", "alg"}
+
+
+async def test_a_warm_call_asks_the_store_once() -> None:
+    trips: list[list[str]] = []
+
+    class Counting(MemoryKeyValue):
+        async def get_many(self, keys: Sequence[str]) -> list[bytes | None]:
+            trips.append([key.split(":")[0] for key in keys])
+            return [await MemoryKeyValue.get(self, key) for key in keys]
+
+        async def get(self, key: str) -> bytes | None:
+            trips.append([key])
+            return await super().get(key)
+
+    fake = modern_fake([{"name": "go", "inputSchema": {}}])
+    async with fake.served() as url, house([{"slug": "x", "url": url}], store=Counting()) as h:
+        for _ in range(3):
+            trips.clear()
+            await h.modern("/mcp/x", "tools/list")
+        assert trips == [["tok", "ent"]]
+
+
+async def test_what_was_read_ahead_for_one_request_serves_no_other() -> None:
+    async with (
+        modern_fake([]).served() as url,
+        house([{"slug": "x", "url": url}]) as h,
+        aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=1)) as http,
+    ):
+        for name, status in (("ada", 200), ("bob", 404), ("ada", 200)):
+            headers = await h.bearer(name) | ACCEPT
+            async with http.post(h.url + "/mcp/x", json=LISTING, headers=headers) as response:
+                assert response.status == status
+        subject = h.person("ada").subject
+        (record,) = (await h.token_writer.of(subject)).values()
+        await h.token_writer.revoke(subject, record.id)
+        headers = await h.bearer("ada") | ACCEPT
+        async with http.post(h.url + "/mcp/x", json=LISTING, headers=headers) as response:
+            assert response.status == 401
