@@ -95,8 +95,9 @@ class SessionWriter(SessionReader):
 
 
 def _as_time(value: bytes | None, now: float) -> float:
-    # a writer of Redis could note a use in the future; nobody was seen later than now
+    # whoever can write the note could set it far ahead once and for all; that is no use at all
     try:
-        return min(float(value or 0), now)
+        seen = float(value or 0)
     except ValueError:
         return 0.0
+    return seen if seen <= now + SEEN_EVERY_SECONDS else 0.0

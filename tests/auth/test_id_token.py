@@ -249,6 +249,10 @@ async def test_what_is_no_token_is_refused_without_an_error(text: str) -> None:
     }
 
 
+async def test_a_token_that_is_right_but_very_long_is_refused() -> None:
+    assert await refusal(signed(CLAIMS | {"groups": ["x" * 40_000]})) is Reason.TOKEN_MALFORMED
+
+
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner),

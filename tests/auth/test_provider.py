@@ -82,6 +82,7 @@ async def test_an_answer_that_is_none_is_refused(
     with pytest.raises(Refused) as refused:
         await provider.keys()
     assert refused.value.reason is reason
+    assert (answer in {_huge, _bomb}) == refused.value.detail.startswith("an answer of more than")
 
 
 @pytest.mark.parametrize(

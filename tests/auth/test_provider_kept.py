@@ -60,6 +60,17 @@ async def test_a_thousand_unknown_keys_cause_one_refetch_a_minute(
     assert bench.asked["/jwks_uri"] == before + 2
 
 
+async def test_who_holds_old_keys_gets_the_ones_that_another_has_fetched(
+    provider: Provider, bench: Bench, clock: Clock
+) -> None:
+    old = await provider.keys()
+    new = await provider.newer_keys(old)
+    asked = bench.asked["/jwks_uri"]
+    clock.now += 61
+    assert await provider.newer_keys(old) is new
+    assert bench.asked["/jwks_uri"] == asked
+
+
 async def test_old_keys_are_kept_when_the_provider_fails(
     provider: Provider, bench: Bench, clock: Clock
 ) -> None:

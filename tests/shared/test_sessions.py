@@ -96,22 +96,33 @@ async def test_use_is_written_once_a_minute(kept: MemoryKeyValue, clock: Clock) 
 
 
 @pytest.mark.parametrize("note", [b"99999999999", b"inf", b"nan", b"x", b"", b"\xff", b"-5"])
-async def test_a_forged_note_of_use_cannot_outlive_the_absolute_end(
+async def test_a_forged_note_of_use_keeps_no_session_awake(
     kept: MemoryKeyValue, clock: Clock, note: bytes
 ) -> None:
     writer = SessionWriter(kept, SEAL, clock)
-    digest = writer.digest(await writer.begin(session(clock(), life=2 * HOUR, idle=HOUR)))
+    digest = writer.digest(await writer.begin(session(clock(), idle=HOUR)))
     await kept.put(keys.SESSION_SEEN.key(digest), note, 9 * HOUR)
     assert await writer.find(digest) is not None
-    clock.now += 2 * HOUR
+    clock.now += HOUR
     assert await writer.find(digest) is None
+
+
+async def test_a_note_by_a_clock_that_is_a_little_ahead_counts(
+    kept: MemoryKeyValue, clock: Clock
+) -> None:
+    writer = SessionWriter(kept, SEAL, clock)
+    digest = writer.digest(await writer.begin(session(clock(), idle=HOUR)))
+    clock.now += HOUR - 1
+    await kept.put(keys.SESSION_SEEN.key(digest), str(int(clock.now + 30)).encode(), HOUR)
+    clock.now += 10
+    assert await writer.find(digest) is not None
 
 
 async def test_a_writer_of_the_store_can_neither_mint_move_stretch_nor_change(
     kept: MemoryKeyValue, clock: Clock
 ) -> None:
     writer = SessionWriter(kept, SEAL, clock)
-    one = session(clock(), life=HOUR)
+    one = session(clock(), life=HOUR, idle=99 * HOUR)
     digest = writer.digest(await writer.begin(one))
     sealed = await kept.get(keys.SESSION.key(digest))
     assert sealed is not None
