@@ -11,7 +11,6 @@ from shared.contracts.wire import Service
 from shared.settings import Environment, SettingsWrong, read_base
 from tests.shared.documents import GOOD, merged
 
-
 SECRETS = {
     "from a variable": ({"env": "A"}, "value", []),
     "with a prefix": ({"env": "A", "prefix": "Bearer "}, "Bearer value", []),
