@@ -7,7 +7,6 @@ server a stray session, so the answer is kept until something fails.
 import asyncio
 from dataclasses import dataclass
 from enum import StrEnum
-from weakref import WeakValueDictionary
 
 from mcp_types.jsonrpc import (
     HEADER_MISMATCH,
@@ -49,7 +48,7 @@ class Eras:
         self._upstream = upstream
         self._clock = clock
         self._known: dict[str, _Known] = {}
-        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        self._asking: dict[str, asyncio.Task[Era]] = {}
 
     def known(self, slug: str) -> Era | None:
         """What is remembered of a server."""
@@ -61,18 +60,31 @@ class Eras:
         self._known.pop(slug, None)
 
     async def of(self, way: Way) -> Era:
-        """The era of a server, asking it if need be. Raises a `Problem` when it does not answer."""
+        """The era of a server, asking it if need be. Raises a `Problem` when it does not answer.
+
+        Whoever asks while a question is on its way shares the answer, or the failure: requests to a
+        server that hangs must not wait for one another.
+        """
         slug = way.server.slug
         era = self.known(slug)
         if era is not None:
             return era
-        async with self._locks.setdefault(slug, asyncio.Lock()):
-            era = self.known(slug)
-            if era is None:
-                era = await self._probe(way)
-                self._known[slug] = _Known(era, self._clock() + KEEP_SECONDS)
-                log.event("era", slug=slug, era=era)
-            return era
+        if slug not in self._asking:
+            task = asyncio.create_task(self._learn(way))
+            self._asking[slug] = task
+            task.add_done_callback(lambda done: self._asked(slug, done))
+        return await asyncio.shield(self._asking[slug])
+
+    def _asked(self, slug: str, task: asyncio.Task[Era]) -> None:
+        self._asking.pop(slug, None)
+        if not task.cancelled():
+            task.exception()  # all who wanted to know may have left
+
+    async def _learn(self, way: Way) -> Era:
+        era = await self._probe(way)
+        self._known[way.server.slug] = _Known(era, self._clock() + KEEP_SECONDS)
+        log.event("era", slug=way.server.slug, era=era)
+        return era
 
     async def _probe(self, way: Way) -> Era:
         try:

@@ -104,7 +104,7 @@ def told(server: Server) -> Iterator[None]:
     try:
         yield
     except TimeoutError as error:
-        raise too_slow(server) from error
+        raise too_slow(server, CONNECT_SECONDS) from error
     except aiohttp.ClientPayloadError as error:
         raise broke_off(server) from error
     except (aiohttp.ClientConnectionError, OSError) as error:
@@ -118,11 +118,12 @@ def told(server: Server) -> Iterator[None]:
 @asynccontextmanager
 async def deadline(server: Server, seconds: float | None = None) -> AsyncIterator[asyncio.Timeout]:
     """Everything inside ends in time: the server's own `timeout`, or fewer seconds."""
+    seconds = seconds or server.timeout
     try:
-        async with asyncio.timeout(seconds or server.timeout) as limit:
+        async with asyncio.timeout(seconds) as limit:
             yield limit
     except TimeoutError as error:
-        raise too_slow(server) from error
+        raise too_slow(server, seconds) from error
 
 
 async def whole(server: Server, response: aiohttp.ClientResponse) -> bytes:
@@ -153,8 +154,8 @@ def read_message(server: Server, raw: bytes) -> rpc.Message:
     return message
 
 
-def too_slow(server: Server) -> Problem:
-    advice = f"It has {server.timeout} s for one request. Try again, or tell its owner."
+def too_slow(server: Server, seconds: float) -> Problem:
+    advice = f"strad waited {seconds:g} s. Try again, or tell its owner."
     return Problem(ProblemKind.UPSTREAM_TIMEOUT, f"{server.name} did not answer in time.", advice)
 
 

@@ -9,7 +9,15 @@ from shared.contracts.identity import SessionKind
 from shared.contracts.wire import Service
 from shared.signing import new_signing_key
 from tests.relay.house import House, house
-from tests.relay.upstreams import PAGE, PAGE_URI, Fake, sdk_app, served, toy_server
+from tests.relay.upstreams import (
+    PAGE,
+    PAGE_URI,
+    Fake,
+    modern_fake,
+    sdk_app,
+    served,
+    toy_server,
+)
 
 DEAD = "http://127.0.0.1:9/mcp"
 
@@ -163,6 +171,43 @@ async def test_each_surface_may_do_what_it_is_for_and_no_more() -> None:
             else:
                 assert answer["error"]["code"] == -32602, (surface, tool, answer)
                 assert refusal in answer["error"]["message"], (surface, tool, answer)
+
+
+async def test_a_page_calls_what_is_visible_to_pages_and_nothing_else() -> None:
+    heard: list[str] = []
+
+    def call(_: Any, message: Any) -> Any:
+        heard.append(message["params"]["name"])
+        return {"result": {"resultType": "complete", "content": []}}
+
+    def tool(name: str, ui: Any) -> dict[str, Any]:
+        return {"name": name, "inputSchema": {}, "_meta": {"ui": ui}}
+
+    tools = [
+        tool("for-models", {"visibility": ["model"]}),
+        tool("for-pages", {"visibility": ["app"]}),
+        tool("for-both", {}),
+        tool("for-nobody", {"visibility": []}),
+        tool("for-strings", {"visibility": "app"}),
+        tool("broken", {"resourceUri": "https://evil.test/page"}),
+    ]
+    async with modern_fake(tools, call).served() as url, house([{"slug": "a", "url": url}]) as h:
+        for name in [str(t["name"]) for t in tools]:
+            _, answer = await h.ask("a", body("tools/call", "app", "ui://x/y", name=name))
+            if "error" in answer:
+                assert answer["error"]["data"] == {"reason": "not-visible-to-apps"}
+        assert heard == ["for-pages", "for-both"]
+
+
+async def test_a_bare_name_is_this_servers_tool_and_another_servers_is_none() -> None:
+    async with (
+        modern_fake([{"name": "one", "inputSchema": {}}]).served() as a,
+        modern_fake([{"name": "two", "inputSchema": {}}]).served() as b,
+        house([{"slug": "a", "url": a}, {"slug": "b", "url": b}]) as h,
+    ):
+        for name in ("two", "b__two", "a__one"):
+            _, answer = await h.ask("a", body("tools/call", "app", "ui://x/y", name=name))
+            assert answer == {"error": {"code": -32602, "message": f"Unknown tool: {name}"}}
 
 
 async def test_a_body_that_is_not_a_question_is_refused() -> None:

@@ -252,3 +252,14 @@ async def test_a_server_sees_the_operators_credentials_and_none_of_the_callers()
         called = [r for r in fake.seen if r.headers["Mcp-Method"] == "tools/call"]
         assert [r.headers["Mcp-Param-Region"] for r in called] == ["eu", "eu"]
         assert [r.headers["Mcp-Name"] for r in called] == ["go", "go"]
+
+
+async def test_callers_of_a_server_that_hangs_do_not_wait_for_one_another() -> None:
+    async with (
+        Fake(_hang).served() as url,
+        house([{"slug": "x", "url": url, "timeout": 1}]) as h,
+    ):
+        await h.token()
+        async with asyncio.timeout(2):
+            answers = await asyncio.gather(*(h.modern("/mcp/x", "tools/list") for _ in range(8)))
+        assert {status for status, _ in answers} == {504}

@@ -90,8 +90,9 @@ class Modern:
             except Problem:
                 self._eras.forget(way.server.slug)
                 raise
-        outcome = await self._bridge.answer(way, hello, method, params)
+        # asked before the request: what fails afterwards would hide an outcome
         introduction = await self._asker.ask(way, hello, DISCOVER, {})
+        outcome = await self._bridge.answer(way, hello, method, params)
         return _finished(message, outcome, introduction.get("result", {}).get("serverInfo"))
 
 
