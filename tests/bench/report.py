@@ -55,7 +55,7 @@ def _processor() -> str:
 def _calls_head(load: Load) -> str:
     return (
         "### A tool call\n\n"
-        f"Medians of {load.rounds} rounds; in each, {load.alone} calls by one caller and "
+        f"Medians of {load.rounds} rounds. In each, {load.alone} calls by one caller and "
         f"{load.crowd} by {load.callers} at once. Times in milliseconds. `hop CPU` is what the "
         "way adds: the forwarder, or the relay and its Redis."
     )

@@ -4,7 +4,7 @@
     example_server.py  the example server; it is only in the SDK's source archive, so it is fetched
                        once, checked against the hash in example_server.lock, kept in `.cache/`
     unpack/            what unpacks that archive without running code of its build
-    front.py           adds the token, which the package cannot send; guards that let one era through
+    front.py           adds the token, which the package cannot send; lets one era through only
     gaps.py            what does not cross from one era to the other yet
 
 Between a caller and a server of the same era the relay may not lose a single check.
