@@ -38,6 +38,7 @@ class PartFailed(Exception):
 
     def __init__(self, name: str, how: str, log: str) -> None:
         super().__init__(f"{name} {how}.")
+        self.add_note(log)
         self.name, self.log = name, log
 
 

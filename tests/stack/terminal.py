@@ -33,6 +33,7 @@ class Run:
         self.process = process
         self._screen = screen
         self._keyboard = keyboard
+        self._seen: list[int] = []
 
     @property
     def painted(self) -> str:
@@ -84,6 +85,7 @@ class Run:
                 ancestor = table[ancestor][0]
             if ancestor == self.process.pid and like in table[pid][1]:
                 found.append(pid)
+        self._seen = self._seen or found
         return found
 
     def _read_terminal(self) -> None:
@@ -106,6 +108,8 @@ class Run:
                 self.process.wait(30)
         self.process.kill()
         self.process.wait()
+        for pid in alive(self._seen) if self._seen else ():  # only after a test that failed
+            os.kill(pid, signal.SIGKILL)
         if self._keyboard >= 0:
             self.hang_up()
 

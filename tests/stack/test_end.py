@@ -2,6 +2,7 @@
 
 import http.client
 import json
+import os
 import signal
 import time
 from collections.abc import Iterator
@@ -48,6 +49,12 @@ def test_an_open_stream_does_not_hold_up_the_end() -> None:
     # only the edge may have been cut off; all behind it ended by themselves when they were asked to
     del statuses["edge"]
     assert set(statuses.values()) == {"exit status 0"}, statuses
+
+
+def test_the_signals_of_a_terminal_reach_only_the_supervisor(stack: LiveStack) -> None:
+    groups = {os.getpgid(stack.child(name).pid) for name in stack.names}
+    assert groups == {stack.group}
+    assert os.getpgid(0) not in groups
 
 
 def test_a_call_under_way_is_answered_before_a_service_ends(fragile: LiveStack) -> None:
