@@ -46,16 +46,16 @@ async def ask(
     body = rpc.dumps(rpc.request(_ID, method, {**params, "_meta": _meta(hello, params)}))
     async with upstream.open(way, "POST", sent, body) as response:
         message = await read_answer(way.server, response, _ID)
-    if not_modern(message, _ID):
+    if not_modern(response.status, message, _ID):
         raise NotModern(message)
     return message
 
 
-def not_modern(message: rpc.Message, request_id: rpc.Id) -> bool:
+def not_modern(status: int, message: rpc.Message, request_id: rpc.Id) -> bool:
     """Whether an answer is how an older server refuses a request outside of any session."""
     error = message.get("error")
     code = error.get("code") if isinstance(error, dict) else None
-    return code == INVALID_REQUEST and message.get("id") != request_id
+    return status >= 400 and code == INVALID_REQUEST and message.get("id") != request_id
 
 
 def _meta(hello: Hello, params: rpc.Message) -> dict[str, Any]:

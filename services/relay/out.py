@@ -24,6 +24,7 @@ class Out:
         self._response = web.StreamResponse(headers=_STREAM_HEADERS)
         self.begun = False
         self.left = False
+        self.resumable = False  # an event with an id was seen
 
     async def begin(self) -> None:
         """Commit to a stream."""

@@ -26,6 +26,7 @@ from services.relay.streams import (
 from services.relay.upstream import (
     MAX_ANSWER_BYTES,
     Upstream,
+    broke_off,
     deadline,
     malformed,
     read_message,
@@ -36,7 +37,7 @@ from services.relay.upstream import (
 )
 from shared import log
 from shared.contracts.config import Server
-from shared.contracts.problems import Problem
+from shared.contracts.problems import Problem, ProblemKind
 
 RECHECK_SECONDS = 15.0
 Alive = Callable[[], Awaitable[bool]]
@@ -81,7 +82,8 @@ class Passage:
         except Problem as problem:
             if not out.begun:
                 raise
-            await out.fail(request_id, problem)
+            if not out.resumable:  # else the caller takes it up again where it broke off
+                await out.fail(request_id, problem)
             return await out.end()
 
     async def listen(
@@ -115,20 +117,25 @@ class Passage:
         alive: Alive,
         request_id: rpc.Id | None,
     ) -> web.StreamResponse:
-        async with contextlib.aclosing(_events(way.server, response, alive)) as events:
+        server, restricted, answered = way.server, policy.restricts(way.server), False
+        async with contextlib.aclosing(_events(server, response, alive)) as events:
             async for event in events:
                 data = data_of(event)
-                if data and (policy.restricts(way.server) or not out.begun):
-                    message = read_message(way.server, data)
-                    if policy.restricts(way.server) and policy.filtered(way.server, message):
+                if data and (restricted or request_id is not None):
+                    message = read_message(server, data)
+                    if restricted and policy.filtered(server, message):
                         data = rpc.dumps(message)
                         event = with_data(event, data)
-                    if not out.begun and not is_resumable(event) and _answers(message, request_id):
-                        # nothing came before it: as plain JSON no reader limits its length
-                        return _json(data, 200)
+                    answered = answered or _answers(message, request_id)
+                out.resumable = out.resumable or is_resumable(event)
+                if answered and not out.begun and not out.resumable:
+                    # nothing came before it: as plain JSON no reader limits its length
+                    return _json(data, 200)
                 await out.write(event)
                 if out.left:
-                    break
+                    return await out.end()
+        if request_id is not None and not answered and not out.resumable:
+            raise broke_off(server)
         return await out.end()
 
 
@@ -142,8 +149,8 @@ async def _events(
     while not response.content.at_eof():
         if clock() >= check_at:
             if not await alive():
-                log.event("stream-ended", slug=server.slug, reason="no-longer-permitted")
-                return
+                title = f"Your access to {server.name} has ended."
+                raise Problem(ProblemKind.FORBIDDEN, title)
             check_at = clock() + RECHECK_SECONDS
         try:
             async with asyncio.timeout_at(check_at):
@@ -175,9 +182,10 @@ async def _single(
     message = read_message(server, raw)
     if SESSION_HEADER in headers and lost(response.status, message, request_id):
         raise SessionLost
-    if "MCP-Method" in headers and not_modern(message, request_id):
+    if "MCP-Method" in headers and not_modern(response.status, message, request_id):
         raise NotModern(message)
-    if not (isinstance(message.get("error"), dict) or _answers(message, request_id)):
+    refusal = response.status >= 400 and isinstance(message.get("error"), dict)
+    if not refusal and not _answers(message, request_id):
         raise malformed(server, "its answer does not answer the request")
     if policy.restricts(server) and policy.filtered(server, message):
         raw = rpc.dumps(message)

@@ -68,6 +68,7 @@ def _declared_huge(_: Any, __: Any) -> web.Response:
     return _raw(b" " * (MAX_ANSWER_BYTES + 1))
 
 
+ERROR_OF_ANOTHER = b'{"jsonrpc":"2.0","id":99,"error":{"code":-32600,"message":"no"}}'
 FAULTS: dict[str, tuple[Any, tuple[int, str]]] = {
     "hangs": (_hang, (504, "upstream-timeout")),
     "drips": (_drip, (504, "upstream-timeout")),
@@ -85,6 +86,7 @@ FAULTS: dict[str, tuple[Any, tuple[int, str]]] = {
     "is deep": (lambda *_: _raw(b"[" * 200_000), MALFORMED),
     "is a list": (lambda *_: _raw(b"[]"), MALFORMED),
     "is no answer": (lambda *_: _raw(b'{"jsonrpc":"2.0","id":7}'), MALFORMED),
+    "refuses another": (lambda *_: _raw(ERROR_OF_ANOTHER), MALFORMED),
     "answers another": (lambda *_: _raw(b'{"jsonrpc":"2.0","id":99,"result":{}}'), MALFORMED),
     "is a page": (lambda *_: _raw(b"<h1>hello", "text/html"), MALFORMED),
 }
@@ -103,9 +105,7 @@ async def test_a_server_that(fault: str) -> None:
         assert body["error"]["data"]["kind"] == kind
         assert "result" not in body
         got, body = await h.modern("/mcp", "tools/call", {"name": "x__go"})
-        if (
-            fault != "answers another"
-        ):  # between the relay and a server each response has one request
+        if "another" not in fault:  # between the relay and a server each response has one request
             assert (got, body["error"]["data"]["kind"]) == (status, kind)
 
 
@@ -134,11 +134,19 @@ async def _stream_then(request: web.Request, end: str) -> web.StreamResponse:
         await asyncio.sleep(0.05)
         assert request.transport is not None
         request.transport.abort()
+    elif end == "garbage":
+        await response.write(b"data: {garbage\n\n")
     return response
 
 
 @pytest.mark.parametrize(
-    ("end", "kind"), [("hang", "upstream-timeout"), ("cut", "upstream-unreach")]
+    ("end", "kind"),
+    [
+        ("hang", "upstream-timeout"),
+        ("cut", "upstream-unreachable"),
+        ("end", "upstream-unreachable"),
+        ("garbage", "upstream-malformed"),
+    ],
 )
 async def test_a_stream_that_stops_without_an_answer_ends_in_an_error(end: str, kind: str) -> None:
     fake = modern_fake([], lambda request, _: _stream_then(request, end))
@@ -152,6 +160,26 @@ async def test_a_stream_that_stops_without_an_answer_ends_in_an_error(end: str, 
         last = text.strip().split("\n\n")[-1]
         assert kind in last
         assert '"id":7' in last
+
+
+async def test_a_stream_that_can_be_taken_up_again_ends_without_a_word() -> None:
+    async def call(request: web.Request, _: Any) -> web.StreamResponse:
+        response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
+        await response.prepare(request)
+        await response.write(b"id: 1\nretry: 10\ndata:\n\n")
+        return response
+
+    async with modern_fake([], call).served() as url, house([{"slug": "x", "url": url}]) as h:
+        status, text = await h.modern("/mcp/x", "tools/call", {"name": "go"})
+        assert (status, text) == (200, "id: 1\nretry: 10\ndata:\n\n")
+
+
+async def test_a_stream_without_anything_in_it_is_no_answer() -> None:
+    fake = modern_fake([], lambda *_: _raw(b"", "text/event-stream"))
+    async with fake.served() as url, house([{"slug": "x", "url": url}]) as h:
+        for path, name in (("/mcp/x", "go"), ("/mcp", "x__go")):
+            status, body = await h.modern(path, "tools/call", {"name": name})
+            assert (status, body["error"]["data"]["kind"]) == UNREACHABLE
 
 
 async def test_a_caller_who_leaves_cancels_the_call_at_the_server() -> None:
