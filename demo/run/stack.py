@@ -138,6 +138,8 @@ class Stack:
         for name, child in self._children.items():
             if child.pid and not child.running:
                 raise PartFailed(name, f"ended by itself ({child.exit_status})", child.tail())
+        if self._guard is not None and self._guard.poll() is not None:
+            raise PartFailed("guard", "ended by itself", "")
 
     def stop(self, name: str, *, kill: bool = False) -> None:
         """End one process and leave the others running."""

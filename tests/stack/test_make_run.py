@@ -88,15 +88,23 @@ def test_a_second_run_says_that_the_port_is_taken_and_what_to_type(
         assert re.search(r"make run PORT=\d+", running.screen)
 
 
-def test_a_process_that_dies_is_named_and_takes_the_rest_along(tmp_path: Path, port: int) -> None:
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        ("services.relay", r'relay ended by itself \(signal SIGKILL\)[\s\S]*"event": "ready"'),
+        ("guard.py", r"guard ended by itself\."),
+    ],
+)
+def test_a_process_that_dies_is_named_and_takes_the_rest_along(
+    tmp_path: Path, port: int, command: str, words: str
+) -> None:
     with run(tmp_path, port) as running:
         running.ready()
         pids, folder = running.processes(), running.folder
-        (relay,) = running.processes("services.relay")
-        os.kill(relay, signal.SIGKILL)
+        (pid,) = running.processes(command)
+        os.kill(pid, signal.SIGKILL)
         assert running.ended() == 1
-        assert "relay ended by itself (signal SIGKILL). Its last lines:" in running.screen
-        assert '"event": "ready", "service": "relay"' in running.screen
+        assert re.search(words, running.screen)
         assert nothing_is_left(pids, folder, port)
 
 
