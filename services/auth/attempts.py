@@ -17,7 +17,6 @@ from shared.signing import Seal, SealBroken
 from shared.stores.kv import KeyValue
 
 LIFE_SECONDS = 600
-_MAX_COOKIE = 64
 
 
 class Attempt(Frozen):
@@ -72,7 +71,7 @@ class Attempts:
 
         The cookie outlives the record it names. So one that comes without a record has been here.
         """
-        if not cookie or len(cookie) > _MAX_COOKIE:
+        if not cookie:
             raise Refused(Reason.COOKIE_MISSING)
         key = self._key(cookie)
         sealed = await self._store.take(key)

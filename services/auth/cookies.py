@@ -8,8 +8,7 @@ from aiohttp import web
 
 from services.auth.attempts import LIFE_SECONDS
 from shared.contracts.wire import SESSION_COOKIE, SIGN_IN_COOKIE
-
-MAX_LENGTH = 64
+from shared.web.cookies import read
 
 
 def set_attempt(response: web.StreamResponse, value: str) -> None:
@@ -28,9 +27,13 @@ def clear_session(response: web.StreamResponse) -> None:
 
 
 def session(request: web.Request) -> str:
-    """The session cookie as it came; empty when there is none that could be ours."""
-    value = request.cookies.get(SESSION_COOKIE, "")
-    return value if len(value) <= MAX_LENGTH else ""
+    """The session cookie; empty when there is none that could be ours."""
+    return read(request, SESSION_COOKIE)
+
+
+def attempt(request: web.Request) -> str:
+    """The cookie that binds a sign-in to this browser; empty when there is none."""
+    return read(request, SIGN_IN_COOKIE)
 
 
 def _set(response: web.StreamResponse, name: str, value: str, seconds: int) -> None:

@@ -5,17 +5,16 @@ from aiohttp import web
 from shared.contracts.identity import Principal
 from shared.contracts.wire import SESSION_COOKIE
 from shared.stores.sessions import SessionReader
+from shared.web import cookies
 from shared.web.routes import SESSION, Identify
-
-_MAX_COOKIE = 64
 
 
 def by_session(sessions: SessionReader) -> Identify:
     """Identify by the session cookie. The session is read again on every request."""
 
     async def identify(request: web.Request) -> Principal | None:
-        cookie = request.cookies.get(SESSION_COOKIE, "")
-        if not cookie or len(cookie) > _MAX_COOKIE:
+        cookie = cookies.read(request, SESSION_COOKIE)
+        if not cookie:
             return None
         digest = sessions.digest(cookie)
         session = await sessions.find(digest)

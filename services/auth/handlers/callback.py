@@ -13,7 +13,6 @@ from services.auth.refusals import Refused, problem
 from services.auth.return_to import HOME
 from shared import log
 from shared.contracts.identity import Person, Session, SessionKind
-from shared.contracts.wire import SIGN_IN_COOKIE
 from shared.web.pages import html
 
 
@@ -34,7 +33,7 @@ async def finish(request: web.Request) -> web.Response:
 
 async def _attempt(request: web.Request, parts: Parts) -> Attempt:
     try:
-        attempt = await parts.attempts.take(request.cookies.get(SIGN_IN_COOKIE, ""))
+        attempt = await parts.attempts.take(cookies.attempt(request))
         check_state(attempt, request.query.getall("state", []))
     except Refused as refused:
         # nothing is known of where this came from, so nothing is carried on

@@ -1,0 +1,22 @@
+"""Reading a cookie of ours: exactly its name, exactly once, in the letters that we write.
+
+aiohttp's own reading takes Unicode blanks off a name. To a browser, a name behind such a blank has
+no `__Host-` prefix, so any sibling host may set it; read that way, it would be our cookie.
+"""
+
+import re
+
+from aiohttp import web
+
+_VALUE = re.compile(r"[A-Za-z0-9_-]{1,64}")
+
+
+def read(request: web.Request, name: str) -> str:
+    """The value; empty when the cookie is missing, odd, or there twice (one of them is planted)."""
+    pairs = [
+        pair.strip(" \t").partition("=")
+        for header in request.headers.getall("Cookie", [])
+        for pair in header.split(";")
+    ]
+    values = [value for found, _, value in pairs if found == name]
+    return values[0] if len(values) == 1 and _VALUE.fullmatch(values[0]) else ""
