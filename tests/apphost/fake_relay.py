@@ -1,5 +1,6 @@
 """A relay that tests can tell what to say. It checks assertions as the real one does."""
 
+import asyncio
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -53,12 +54,14 @@ class FakeServer:
 
 @dataclass
 class FakeRelay:
-    """Answers the internal API. `asked`: what came, in order. `problem`: answer everything so."""
+    """Answers the internal API. `asked`: what came, in order. `problem`: answer everything so.
+    `hold`: tool calls wait for it."""
 
     keys: KeySet
     servers: dict[str, FakeServer] = field(default_factory=dict)
     asked: list[Json] = field(default_factory=list)
     problem: Problem | None = None
+    hold: asyncio.Event | None = None
     raw: Callable[[], web.Response] | None = None
     used: set[str] = field(default_factory=set)
 
@@ -99,7 +102,10 @@ class FakeRelay:
         server = self.servers.get(slug)
         body = await request.json()
         self.asked.append(body | {"slug": slug})
-        if server is None or self._subject not in server.people:
+        subject = self._subject
+        if self.hold is not None and body["method"] == "tools/call":
+            await self.hold.wait()
+        if server is None or subject not in server.people:
             return _problem(Problem(ProblemKind.NOT_FOUND, "There is nothing here."))
         try:
             return web.json_response({"result": self._answer(server, body)})

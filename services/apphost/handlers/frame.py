@@ -21,6 +21,7 @@ from shared.web.routes import PRINCIPAL, REQUEST_ID
 
 _NOT_THERE = frozenset({-32002, -32602})  # "resource not found", before and since 2026-07-28
 _MAX_URI = 2048
+_ASTRAY = frozenset({ProblemKind.FORBIDDEN, ProblemKind.SIGN_IN_NEEDED})
 
 
 async def guard(request: web.Request) -> None:
@@ -95,7 +96,8 @@ def frame_renderer(templates: Environment) -> Render:
             status=problem.status,
             title=problem.title,
             advice=problem.advice,
-            href=f"{APPS_PATH}/{slug}",
+            # a visitor who came here directly is shown the way; inside the host page it is clear
+            href=f"{APPS_PATH}/{slug}" if problem.kind in _ASTRAY else "",
             request_id=request[REQUEST_ID],
         )
         return web.Response(body=text.encode(), status=problem.status, headers=csp.frame_headers())

@@ -91,6 +91,7 @@ function control({ schema, required }) {
   area.placeholder = "JSON";
   area.spellcheck = false;
   area.required = required;
+  area.addEventListener("input", () => area.setCustomValidity(""));
   if (given !== undefined) area.value = JSON.stringify(given, null, 1);
   return area;
 }
@@ -113,7 +114,6 @@ function value({ schema, required }, input) {
   if (input.value === "" && !(required && schema.type === "string")) return undefined;
   if (input instanceof HTMLInputElement && input.type === "number") return Number(input.value);
   if (!(input instanceof HTMLTextAreaElement)) return input.value;
-  input.setCustomValidity("");
   try {
     return JSON.parse(input.value);
   } catch (error) {

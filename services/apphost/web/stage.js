@@ -54,7 +54,7 @@ export function say(name, kind, title, text, more = []) {
   body.textContent = text;
   const row = document.createElement("div");
   row.className = "actions";
-  row.append(...more, makeButton("Dismiss", () => notice.remove()));
+  row.append(...more, makeButton("Dismiss", () => notice.remove(), "button-quiet"));
   notice.append(head, body, row);
   element("notices").append(notice);
 }
@@ -66,11 +66,11 @@ export function unsay(name) {
   }
 }
 
-/** @param {string} label @param {() => void} press */
-export function makeButton(label, press) {
+/** @param {string} label @param {() => void} press @param {string} [kind] */
+export function makeButton(label, press, kind = "") {
   const button = document.createElement("button");
   button.type = "button";
-  button.className = "button button-quiet button-small";
+  button.className = `button button-small ${kind}`;
   button.textContent = label;
   button.addEventListener("click", press);
   return button;

@@ -1,0 +1,63 @@
+"""Browsers and people for the tests with real Chromium.
+
+Two traps of Playwright, and what is done about them here: `evaluate` counts as a user's gesture, so
+what must happen without one is done by a page of its own accord; and Playwright switches the popup
+blocker off, so `browser` leaves that switch out.
+"""
+
+import shutil
+from collections.abc import AsyncIterator
+
+import pytest_asyncio
+from playwright.async_api import Browser, async_playwright
+
+from tests.apphost.console import Console, running
+from tests.browser.people import Person
+from tests.browser.sink import Sink
+from tests.conftest import need
+from tests.live import LiveStack
+
+
+@pytest_asyncio.fixture(loop_scope="session", scope="session")
+async def browser() -> AsyncIterator[Browser]:
+    """Chromium with its popup blocker, which Playwright would switch off."""
+    found = (shutil.which(name) for name in ("chromium", "chromium-browser", "google-chrome"))
+    path = need(next(filter(None, found), None), "Chromium or Chrome")
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.launch(
+            executable_path=path, ignore_default_args=["--disable-popup-blocking"]
+        )
+        yield browser
+        await browser.close()
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def ada(stack: LiveStack, browser: Browser) -> AsyncIterator[Person]:
+    """The entitled person at a browser of her own, signed in by hand at the demo provider."""
+    person = await Person.at(browser, stack.url)
+    await person.sign_in("Ada Lovelace")
+    yield person
+    await person.leave()
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def console() -> AsyncIterator[Console]:
+    """apphost alone, with servers that a test makes up."""
+    async with running() as found:
+        yield found
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def visitor(console: Console, browser: Browser) -> AsyncIterator[Person]:
+    """Somebody with a session at `console`."""
+    person = await Person.at(browser, console.url)
+    await person.take_session(await console.sign_in())
+    yield person
+    await person.leave()
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def sink() -> AsyncIterator[Sink]:
+    """Where nothing must ever arrive."""
+    async with Sink() as found:
+        yield found

@@ -1,0 +1,128 @@
+"""The hostile demo page: each attempt refused, by its own word and by a sink that hears nothing."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+import pytest_asyncio
+from aiohttp import web
+from playwright.async_api import Browser, Frame, expect
+
+from demo.hostile.page import room
+from tests.browser import IN_BROWSER
+from tests.browser.people import Person
+from tests.browser.sink import Sink
+
+pytestmark = IN_BROWSER
+
+REFUSES_ALL = """<script>
+addEventListener("message", ({ source, data }) => {
+  const error = { code: -1, message: "no" };
+  if (data.id !== undefined) source.postMessage({ jsonrpc: "2.0", id: data.id, error }, "*");
+});
+</script>"""
+AFTERMATH = 1.5  # seconds in which a late request would still arrive
+
+
+async def finished(frame: Frame) -> list[dict[str, str]]:
+    """All attempts have been made; how each ended."""
+    await expect(frame.locator("html[data-done=true]")).to_be_attached(timeout=90_000)
+    found: list[dict[str, str]] = await frame.evaluate("results")
+    return found
+
+
+async def enter(person: Person, sink: Sink) -> Frame:
+    """The escape room, told where our sink is."""
+    await person.open(f"/apps/hostile?sink={quote(sink.url, safe='')}")
+    return await person.app()
+
+
+async def test_every_attempt_of_the_hostile_page_is_refused(ada: Person, sink: Sink) -> None:
+    frame = await enter(ada, sink)
+    results = await finished(frame)
+    await asyncio.sleep(AFTERMATH)
+    assert len(results) > 40
+    assert [one for one in results if one["outcome"] == "ESCAPED"] == []
+    assert sink.heard == []
+    assert await ada.page.locator("iframe").count() == 1  # and the console still stands
+    # of all its calls, only tools of this server that a page may call were run
+    assert {call["surface"] for call in ada.calls} <= {"app", "open"}
+
+
+BUTTONS = [
+    "click-popup",
+    "click-link",
+    "click-form",
+    "click-history",
+    "click-fullscreen",
+]
+
+
+async def test_a_click_on_its_buttons_sends_nothing_out_either(ada: Person, sink: Sink) -> None:
+    frame = await enter(ada, sink)
+    await finished(frame)
+    steps = await ada.page.evaluate("history.length")
+    for button in BUTTONS:
+        await frame.locator(f"#{button}").click()
+        await asyncio.sleep(0.4)
+    await asyncio.sleep(AFTERMATH)
+    assert sink.heard == []
+    assert await ada.page.evaluate("history.length") == steps
+    assert await ada.page.evaluate("document.fullscreenElement") is None
+    assert ada.page.url.startswith(f"{ada.url}/apps/hostile")
+
+
+@pytest.mark.parametrize("button", ["location", "location-data", "meta-refresh", "reload"])
+async def test_a_page_that_becomes_another_document_is_closed(
+    ada: Person, sink: Sink, button: str
+) -> None:
+    frame = await enter(ada, sink)
+    await finished(frame)
+    before = len(ada.calls)
+    await frame.locator(f"#{button}").click(no_wait_after=True)
+    await ada.closed("The page tried to load another page")
+    await asyncio.sleep(AFTERMATH)
+    assert sink.heard == []
+    assert len(ada.calls) == before
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def careless(sink: Sink) -> AsyncIterator[str]:
+    """A host that frames the same page in a sandbox, but with no policy at all."""
+
+    async def frame(_: web.Request) -> web.Response:
+        return web.Response(text=room(), content_type="text/html")
+
+    async def host(_: web.Request) -> web.Response:
+        source = f"/room?sink={quote(sink.url, safe='')}"
+        text = f'<iframe sandbox="allow-scripts allow-popups allow-forms" src="{source}"></iframe>'
+        return web.Response(text=REFUSES_ALL + text, content_type="text/html")
+
+    app = web.Application()
+    app.router.add_get("/", host)
+    app.router.add_get("/room", frame)
+    runner = web.AppRunner(app, shutdown_timeout=0.1)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    yield f"http://127.0.0.1:{runner.addresses[0][1]}/"
+    await runner.cleanup()
+
+
+async def test_without_our_policy_the_same_page_gets_out(
+    browser: Browser, careless: str, sink: Sink
+) -> None:
+    """The positive control: the attempts are real, and the sink hears."""
+    page = await browser.new_page()
+    await page.goto(careless)
+    await finished(page.frames[1])
+    await asyncio.sleep(AFTERMATH)
+    heard = " ".join(sink.heard)
+    for way in ("/fetch", "/image", "/script", "/iframe", "datagram"):
+        assert way in heard, f"{way} not in {sink.heard}"
+    assert len(sink.heard) > 15
+
+
+def test_the_fixtures_are_one_attack_a_file() -> None:
+    assert len(list((Path(__file__).parent / "hostile").glob("*.html"))) >= 8

@@ -1,0 +1,158 @@
+"""One attack a file, against apphost alone with a relay that counts what reaches it."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+from playwright.async_api import Browser, expect
+
+from tests.apphost.console import Console
+from tests.browser import IN_BROWSER
+from tests.browser.people import Person, until
+
+pytestmark = IN_BROWSER
+
+HOSTILE = Path(__file__).parent / "hostile"
+SECOND_DOCUMENT = [
+    "own_route_by_location",
+    "own_route_by_reload",
+    "own_route_by_link",
+    "console_page_in_itself",
+    "blob_document",
+    "written_document",
+]
+
+
+async def shows(console: Console, visitor: Person, name: str, query: str = "") -> None:
+    """The server of this test ships one hostile page; the visitor opens it."""
+    console.toys.page((HOSTILE / f"{name}.html").read_text())
+    console.toys.tool("show", "ui://t/page", annotations={"readOnlyHint": True})
+    await visitor.open(f"/apps/toys{query}")
+
+
+@pytest.mark.parametrize("name", SECOND_DOCUMENT)
+async def test_a_second_document_ends_frame_and_bridge(
+    console: Console, visitor: Person, name: str
+) -> None:
+    reads: list[int] = []
+    visitor.page.on(
+        "response", lambda answer: reads.append(answer.status) if "/frame?" in answer.url else None
+    )
+    await shows(console, visitor, name)
+    await visitor.closed("The page tried to load another page")
+    await asyncio.sleep(0.3)
+    # its own route again is allowed by path: the server refuses it, so its script never ran
+    assert reads[:1] == [200]
+    assert set(reads[1:]) <= {403}
+    assert console.relay.calls() == []
+    assert visitor.page.url == f"{visitor.url}/apps/toys"
+
+
+async def test_a_closed_page_can_be_opened_again_by_the_person(
+    console: Console, visitor: Person
+) -> None:
+    await shows(console, visitor, "own_route_by_reload")
+    await visitor.closed("The page tried to load another page")
+    console.toys.page("<!doctype html><p>tamed")
+    await visitor.page.get_by_role("link", name="Open again").click()
+    frame = await visitor.app()
+    await expect(frame.locator("p")).to_have_text("tamed")
+
+
+async def test_a_child_frame_has_no_bridge(console: Console, visitor: Person) -> None:
+    await shows(console, visitor, "forged_source")
+    await visitor.app()
+    await asyncio.sleep(1)
+    assert console.relay.calls() == []  # neither the forged call nor the opening call
+    await visitor.state("Loading…")
+
+
+async def test_no_malformed_message_throws_or_is_taken(console: Console, visitor: Person) -> None:
+    await shows(console, visitor, "malformed_messages")
+    frame = await visitor.app()
+    await until(frame, "answers.some(({ id }) => id === 'last')")
+    answers = await frame.evaluate("answers")
+    codes = {answer["id"]: answer.get("error", {}).get("code") for answer in answers}
+    expected: dict[str | int, int | None] = {
+        "last": None,
+        **dict.fromkeys([10, 11, 12, 13, 14, 15], -32600),
+        **dict.fromkeys([3, 16, 17, 18], -32601),
+        **dict.fromkeys([19, 20, 21, 22, 23, 24], -32602),
+    }
+    assert codes == expected
+    assert visitor.complaints == []
+    assert console.relay.calls() == []
+
+
+async def test_a_flood_ends_the_page_and_leaves_the_console_usable(
+    console: Console, visitor: Person
+) -> None:
+    await shows(console, visitor, "flood")
+    await visitor.closed("The page sent too many messages")
+    await visitor.page.get_by_role("link", name="Your apps", exact=True).click()
+    await visitor.page.wait_for_url(f"{visitor.url}/")
+
+
+async def test_only_sixteen_calls_wait_at_once(console: Console, visitor: Person) -> None:
+    waiting = asyncio.Event()
+    console.relay.hold = waiting
+    await shows(console, visitor, "hanging_calls")
+    frame = await visitor.app()
+    await until(frame, "answers.length === 24")
+    answers = await frame.evaluate("answers")
+    assert {answer["error"]["message"] for answer in answers} == {"More than 16 requests at once."}
+    assert len(console.relay.calls()) <= 16
+    waiting.set()
+    await until(frame, "answers.length === 40")
+
+
+async def test_no_address_opens_without_a_click_and_never_the_console(
+    console: Console, visitor: Person
+) -> None:
+    await shows(console, visitor, "links_unasked")
+    frame = await visitor.app()
+    await until(frame, "answers.length === 16")
+    messages = {a["id"]: a["error"]["message"] for a in await frame.evaluate("answers")}
+    assert messages[0] == "An address is opened on a person's click only."
+    for number in (*range(1, 11), 15):
+        assert messages[number].startswith("Only whole http and https addresses")
+    assert messages[11] == "An address with a user name in it is not opened."
+    for number in (12, 13, 14):
+        assert messages[number] == "A page cannot open the console."
+    assert len(visitor.context.pages) == 1
+    assert await visitor.page.locator("#link").is_hidden()
+
+
+async def test_the_page_learns_nothing_of_the_hosts_address(
+    console: Console, visitor: Person
+) -> None:
+    await shows(console, visitor, "reads_the_host", "?token=SECRET&uri=ui%3A%2F%2Ft%2Fpage&a=1")
+    frame = await visitor.app()
+    found = await frame.evaluate("found")
+    assert found.pop("referrer") == ""
+    assert found.pop("opener") == ""
+    assert set(found.values()) == {"refused: SecurityError"}
+    assert "SECRET" not in frame.url
+    assert frame.url.endswith("/frame?uri=ui%3A%2F%2Ft%2Fpage&a=1")
+
+
+async def test_another_site_cannot_frame_host_or_page(
+    console: Console, browser: Browser, visitor: Person
+) -> None:
+    console.toys.page("<!doctype html><title>inside</title>")
+    console.toys.tool("show", "ui://t/page")
+    path = "/apps/toys/frame?uri=ui%3A%2F%2Ft%2Fpage"
+    evil = visitor.url.replace("127.0.0.1", "localhost")  # another site, whatever answers there
+    await visitor.context.route(
+        f"{evil}/evil",
+        lambda route: route.fulfill(
+            content_type="text/html",
+            body=f'<iframe src="{visitor.url}/apps/toys"></iframe>'
+            f'<iframe src="{visitor.url}{path}"></iframe>',
+        ),
+    )
+    await visitor.page.goto(f"{evil}/evil")
+    await asyncio.sleep(0.5)
+    shown = [await frame.title() for frame in visitor.page.frames[1:]]
+    assert "inside" not in shown
+    assert console.relay.asked == []
