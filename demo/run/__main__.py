@@ -8,7 +8,7 @@ from pathlib import Path
 from types import FrameType
 
 from demo.run.binaries import BinaryMissing
-from demo.run.folder import FolderTaken
+from demo.run.folder import FolderUnusable
 from demo.run.screen import Screen
 from demo.run.settings import Settings, load
 from demo.run.stack import Interrupted, PartFailed, PortTaken, Stack
@@ -73,7 +73,7 @@ def run(settings: Settings, wanted: Wanted, screen: Screen) -> int:
         screen.port_taken(error, settings.port)
     except PartFailed as error:
         screen.failed(error)
-    except (BinaryMissing, FolderTaken, SettingsWrong, OSError) as error:
+    except (BinaryMissing, FolderUnusable, SettingsWrong, OSError) as error:
         screen.refused(str(error))
     else:
         return 0

@@ -1,8 +1,9 @@
-"""One process of the stack: started into the guard's group, its output in a log file."""
+"""One process of the stack, started into the guard's group, its output in a log file; the guard."""
 
 import os
 import signal
 import subprocess
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -77,3 +78,17 @@ def inherited(without: Sequence[str] = ()) -> dict[str, str]:
     """This process's environment without some variables and their NAME_FILE forms."""
     gone = {*without, *(f"{name}_FILE" for name in without)}
     return {name: value for name, value in os.environ.items() if name not in gone}
+
+
+def start_guard(folder: Path | None) -> subprocess.Popen[bytes]:
+    """The guard, on duty before anything else starts. `folder`: what it removes at the end."""
+    script = Path(__file__).parent / "guard.py"
+    guard = subprocess.Popen(  # noqa: S603 - our own script, no shell
+        [sys.executable, "-I", "-S", str(script), str(folder or "")],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        process_group=0,
+    )
+    assert guard.stdout is not None
+    guard.stdout.readline()
+    return guard

@@ -11,15 +11,17 @@ _TRIES = 200
 
 
 def is_free(port: int) -> bool:
-    """Whether a server could listen there now."""
+    """Whether a server could listen there now. Raises `PermissionError` for low ports."""
     with socket.socket() as probe:
         # as servers do: a connection of the last run that is still fading must not count
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind((LOOPBACK, port))
+            probe.listen(1)  # macOS lets two bind, but not two listen
+        except PermissionError:
+            raise
         except OSError:
             return False
-        probe.listen(1)  # macOS lets two bind, but not two listen
     return True
 
 

@@ -68,7 +68,10 @@ class Screen:
 
     def port_taken(self, error: PortTaken, wanted: int) -> None:
         """Which port, and a command that will do."""
-        other = next((p for p in range(wanted + 10, 65000, 10) if is_free(p) and is_free(p + 1)), 0)
+        other = next(
+            (p for p in range(max(wanted + 10, 8080), 65000, 10) if is_free(p) and is_free(p + 1)),
+            0,
+        )
         self.refused(f"{error}\n  fix: choose another: make run PORT={other or 'NUMBER'}")
 
     def failed(self, error: PartFailed) -> None:

@@ -4,15 +4,13 @@ import contextlib
 import os
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from cli.keys import make_keys
-from demo.run.child import Child
+from demo.run.child import Child, start_guard
 from demo.run.folder import Folder
 from demo.run.plan import Part, Plan, Ports
 from demo.run.ports import is_free
@@ -26,10 +24,10 @@ _EDGE_SECONDS = 1.5  # it would wait for every open stream, and clients keep som
 
 
 class PortTaken(Exception):
-    """Something else listens on a port that must be ours. `port` names it."""
+    """A port that must be ours cannot be had. `port` names it."""
 
-    def __init__(self, port: int, purpose: str) -> None:
-        super().__init__(f"Port {port}, {purpose}, is taken by another program or another run.")
+    def __init__(self, port: int, purpose: str, why: str) -> None:
+        super().__init__(f"Port {port}, {purpose}, {why}.")
         self.port = port
 
 
@@ -100,10 +98,16 @@ class Stack:
             self._await(part)
 
     def _refuse_taken_ports(self) -> None:
-        if not is_free(self.settings.port):
-            raise PortTaken(self.settings.port, "the one people and clients use")
-        if self.settings.demo and not is_free(self.settings.provider_port):
-            raise PortTaken(self.settings.provider_port, "which the demo's sign-in page needs")
+        purposes = {self.settings.port: "the one people and clients use"}
+        if self.settings.demo:
+            purposes[self.settings.provider_port] = "which the demo's sign-in page needs"
+        for port, purpose in purposes.items():
+            try:
+                why = "" if is_free(port) else "is taken by another program or another run"
+            except PermissionError:
+                why = "is for the system's administrator"
+            if why:
+                raise PortTaken(port, purpose, why)
 
     def _launch(self, part: Part) -> None:
         self._children[part.name].start(part.command, part.environment, ROOT)
@@ -188,17 +192,3 @@ class Stack:
         parts = {part.name: part for part in self.plan.parts} if self._children else {}
         for tier in sorted({part.tier for part in parts.values()}, reverse=True):
             yield [c for name, c in self._children.items() if parts[name].tier == tier]
-
-
-def start_guard(folder: Path | None) -> subprocess.Popen[bytes]:
-    """The guard, on duty before anything else starts. `folder`: what it removes at the end."""
-    script = Path(__file__).parent / "guard.py"
-    guard = subprocess.Popen(  # noqa: S603 - our own script, no shell
-        [sys.executable, "-I", "-S", str(script), str(folder or "")],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        process_group=0,
-    )
-    assert guard.stdout is not None
-    guard.stdout.readline()
-    return guard

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from demo.run import guard
-from demo.run.child import Child
-from demo.run.stack import start_guard
+from demo.run.child import Child, start_guard
 from tests.until import until
 
 OBEDIENT = "import time; print('up', flush=True); time.sleep(60)"

@@ -12,8 +12,10 @@ import pytest
 from demo.run import binaries
 from demo.run.binaries import BinaryMissing
 from demo.run.child import Child, inherited
-from demo.run.folder import Folder, FolderTaken
+from demo.run.folder import Folder, FolderUnusable
 from demo.run.ports import LOOPBACK, free_ports, is_free
+from demo.run.settings import Settings
+from demo.run.stack import PortTaken, Stack
 
 
 def test_a_port_where_something_listens_is_not_free() -> None:
@@ -21,6 +23,17 @@ def test_a_port_where_something_listens_is_not_free() -> None:
         port = server.getsockname()[1]
         assert not is_free(port)
     assert is_free(port)
+
+
+def test_a_port_of_the_systems_administrator_is_told_apart_from_a_taken_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def not_allowed(port: int) -> bool:
+        raise PermissionError
+
+    monkeypatch.setattr("demo.run.stack.is_free", not_allowed)
+    with pytest.raises(PortTaken, match=r"Port 80, .* is for the system's administrator"):
+        Stack(Settings(port=80)).__enter__()
 
 
 def test_ports_for_one_run_are_different() -> None:
@@ -36,10 +49,16 @@ def test_ports_in_a_row_do_not_overlap() -> None:
 
 def test_two_runs_cannot_share_a_data_folder(tmp_path: Path) -> None:
     folder = Folder(tmp_path / "data")
-    with pytest.raises(FolderTaken, match=r"in use by another run[\s\S]*STRAD_DATA="):
+    with pytest.raises(FolderUnusable, match=r"another run uses it[\s\S]*STRAD_DATA="):
         Folder(tmp_path / "data")
     folder.close()
     Folder(tmp_path / "data").close()
+
+
+def test_a_data_folder_that_is_a_file_is_named(tmp_path: Path) -> None:
+    (tmp_path / "data").write_text("")
+    with pytest.raises(FolderUnusable, match=r"data cannot be used: File exists"):
+        Folder(tmp_path / "data")
 
 
 def test_a_given_folder_stays_and_a_temporary_one_goes(tmp_path: Path) -> None:

@@ -82,7 +82,7 @@ def test_a_taken_port_is_told_with_a_command_that_works() -> None:
     out = io.StringIO()
     # the second pair is half taken, so it must not be the advice
     with socket.create_server((LOOPBACK, first + 11)):
-        Screen(out, {}).port_taken(PortTaken(first, "the one that people use"), first)
+        Screen(out, {}).port_taken(PortTaken(first, "the one that people use", "is taken"), first)
     assert f"Port {first}" in out.getvalue()
     found = re.search(r"make run PORT=(\d+)", out.getvalue())
     assert found

@@ -138,13 +138,22 @@ def test_a_wrong_configuration_is_explained_before_anything_starts(
     assert "Traceback" not in running.screen
 
 
-def test_a_spoilt_key_is_told_by_the_service_and_shown(tmp_path: Path, port: int) -> None:
+@pytest.mark.parametrize(
+    ("file", "words"),
+    [
+        ("keys/auth/seal.key", "`strad keys` makes them"),
+        ("redis/appendonlydir/appendonly.aof.manifest", "manifest"),
+    ],
+)
+def test_what_is_spoilt_on_disk_is_told_by_the_process_that_reads_it(
+    tmp_path: Path, port: int, file: str, words: str
+) -> None:
     data = tmp_path / "data"
-    key = data / "keys" / "auth" / "seal.key"
-    key.parent.mkdir(parents=True)
-    key.write_text("not a key\n")
+    path = data / file
+    path.parent.mkdir(parents=True)
+    path.write_text("not what it should be\n")
     with run(tmp_path, port, STRAD_DATA=str(data)) as running:
         assert running.ended() == 1
     assert "ended by itself (exit status 1)" in running.screen
-    assert "`strad keys` makes them" in running.screen
-    assert data.exists(), "a given folder is not removed"
+    assert words in running.screen
+    assert path.exists(), "a given folder is not removed"

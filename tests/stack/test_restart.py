@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from demo.run.folder import FolderTaken
+from demo.run.folder import FolderUnusable
 from demo.run.ports import free_ports
 from demo.run.settings import Settings
 from shared.contracts.wire import SESSION_COOKIE
@@ -31,7 +31,7 @@ def test_sessions_and_tokens_outlive_a_restart_and_even_a_crash(tmp_path: Path) 
     with LiveStack(settings) as first:
         visitor = first.visitor("ada")
         token = first.token("ada")
-        with pytest.raises(FolderTaken):
+        with pytest.raises(FolderUnusable):
             LiveStack(Settings(port=free_ports(1, in_a_row=2)[0], data=settings.data)).__enter__()
         os.killpg(first.group, signal.SIGKILL)  # as when the power fails
     with LiveStack(settings) as second:
