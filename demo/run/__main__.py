@@ -1,5 +1,6 @@
 """`python -m demo.run`, which is `make run`."""
 
+import io
 import os
 import signal
 import sys
@@ -23,7 +24,8 @@ class Wanted:
     def __init__(self) -> None:
         self._wanted = True
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            signal.signal(number, self._asked)
+            if signal.getsignal(number) is not signal.SIG_IGN:  # as `nohup` sets it
+                signal.signal(number, self._asked)
 
     def _asked(self, number: int, frame: FrameType | None) -> None:
         self._wanted = False
@@ -83,6 +85,8 @@ def run(settings: Settings, wanted: Wanted, screen: Screen) -> int:
 def main() -> int:
     """Entry point; returns the exit status."""
     wanted = Wanted()
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")  # a name in a configuration can be in any script
     screen = Screen()
     try:
         settings = load(os.environ)
