@@ -9,6 +9,8 @@ import sys
 from datetime import UTC, datetime
 from typing import Any
 
+from aiohttp.http_exceptions import HttpProcessingError
+
 _LOGGER = logging.getLogger("strad")
 
 
@@ -21,7 +23,12 @@ class _JsonLines(logging.Formatter):
         }
         fields |= getattr(record, "fields", {})
         if record.exc_info:
-            fields["error"] = self.formatException(record.exc_info)
+            error = record.exc_info[1]
+            # its text quotes the request: a cookie, a token, the code of a sign-in
+            quotes = isinstance(error, HttpProcessingError)
+            fields["error"] = (
+                type(error).__name__ if quotes else self.formatException(record.exc_info)
+            )
         return json.dumps(fields, default=str)
 
 

@@ -16,6 +16,7 @@ from shared.stores.kv import KeyValue
 from shared.web.routes import Access, Answer, Route
 
 GRACE_SECONDS = 10.0
+MAX_LINE = 32 * 1024
 
 
 def health_routes(store: KeyValue) -> list[Route]:
@@ -53,7 +54,9 @@ async def listening(
                 handler_cancellation=True,
                 access_log=None,
                 shutdown_timeout=GRACE_SECONDS,
-                max_line_size=16 * 1024,
+                # more than the edge lets through: the refusal made here quotes the line to the caller
+                max_line_size=MAX_LINE,
+                max_field_size=MAX_LINE,
             )
             await runner.setup()
             stack.push_async_callback(runner.cleanup)

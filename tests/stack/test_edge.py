@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from shared.contracts.wire import ASSERTION_HEADER, INTERNAL_SERVERS_PATH
+from shared.contracts.wire import ASSERTION_HEADER, INTERNAL_SERVERS_PATH, SESSION_COOKIE
 from tests.live import LiveStack
 from tests.stack.callers import answer, hello, message, post
 from tests.visitor import ask
@@ -122,6 +122,17 @@ def test_a_callers_identity_header_does_not_reach_the_server(stack: LiveStack) -
     assert reply.status == 200
     result = answer(reply)["result"]
     assert result["structuredContent"]["caller"] == {"known": True, "email": "ada@strad.test"}
+
+
+@one_page_of_each_service
+@pytest.mark.parametrize("size", [9_000, 16_000, 24_000, 48_000, 200_000])
+def test_a_refusal_of_a_large_header_does_not_show_what_was_in_it(
+    stack: LiveStack, path: str, size: int
+) -> None:
+    """A sibling host can make a browser send large cookies; ours is kept from every script."""
+    reply = ask(stack.url + path, headers={"Cookie": f"{SESSION_COOKIE}=secret; x={'x' * size}"})
+    assert (reply.status == 431) is (size > 20_000)
+    assert "secret" not in reply.text
 
 
 @pytest.mark.parametrize(

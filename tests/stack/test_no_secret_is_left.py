@@ -10,6 +10,7 @@ import pytest
 
 from demo.run.settings import DEMO_SECRET
 from shared.contracts.wire import SESSION_COOKIE
+from shared.web.serve import MAX_LINE
 from tests.live import ACCOUNTS, LiveStack, link, make_token, revoke_tokens
 from tests.stack.callers import hello, message, post
 from tests.visitor import Visitor, ask
@@ -71,6 +72,9 @@ def misuse(stack: LiveStack, visitor: Visitor) -> None:
     ask(f"{stack.url}/auth/callback?code={CANARY}code&state={CANARY}state", headers=odd)
     ask(stack.url, headers={"Host": f"{CANARY}host.test"})
     ask(stack.url, headers={"Cookie": f"{SESSION_COOKIE}={CANARY}cookie"})
+    for port in stack.ports.values():  # a header that no parser takes
+        huge = f"{SESSION_COOKIE}={CANARY}cookie; x={'x' * MAX_LINE}"
+        assert ask(f"http://127.0.0.1:{port}/", headers={"Cookie": huge}).status == 400
     hello(f"{stack.url}/mcp", f"{CANARY}bearer")
     hello(f"{stack.url}/mcp?access_token={CANARY}token", None)
     token = make_token(visitor)

@@ -1,0 +1,74 @@
+"""What a service writes about requests that are no HTTP: that they came, and nothing of them."""
+
+import asyncio
+import json
+import logging
+from collections.abc import AsyncIterator, Iterator
+from io import StringIO
+
+import pytest
+from aiohttp import web
+
+from shared import log
+from shared.web.serve import MAX_LINE
+
+SECRET = "strad_pat_secret"  # noqa: S105
+
+
+@pytest.fixture
+def written() -> Iterator[StringIO]:
+    """What a service logs; what pytest had set up is put back."""
+    root, ours = logging.getLogger(), logging.getLogger("strad")
+    before = root.handlers[:], root.level, ours.level
+    log.configure()
+    handler = root.handlers[0]
+    assert isinstance(handler, logging.StreamHandler)
+    stream = StringIO()
+    handler.setStream(stream)
+    yield stream
+    root.handlers[:] = before[0]
+    root.setLevel(before[1])
+    ours.setLevel(before[2])
+
+
+@pytest.fixture
+async def port(written: StringIO) -> AsyncIterator[int]:
+    """A server as every service has it."""
+    runner = web.AppRunner(
+        web.Application(), access_log=None, max_line_size=MAX_LINE, max_field_size=MAX_LINE
+    )
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    yield int(runner.addresses[0][1])
+    await runner.cleanup()
+
+
+@pytest.mark.parametrize(
+    "request_text",
+    [
+        b"GET /auth/callback?code=SECRET&state=\xff HTTP/1.1\r\nHost: x\r\n\r\n",
+        b"GET / HTTP/1.1\r\nHost: x\r\nCookie: __Host-strad=SECRET; "
+        + b"a" * MAX_LINE
+        + b"\r\n\r\n",
+        b"GET / HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer SECRET\x01\r\n\r\n",
+        b"GET / HTTP/1.1\r\nHost: x\r\nAuthorization : Bearer SECRET\r\n\r\n",
+    ],
+)
+async def test_a_request_that_cannot_be_read_is_logged_without_its_content(
+    port: int, request_text: bytes, written: StringIO
+) -> None:
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    writer.write(request_text.replace(b"SECRET", SECRET.encode()))
+    await reader.read()
+    writer.close()
+    text = written.getvalue()
+    assert any("error" in json.loads(line) for line in text.splitlines())
+    assert SECRET not in text
+
+
+def test_an_error_of_ours_is_logged_with_its_traceback(written: StringIO) -> None:
+    try:
+        raise RuntimeError("a fault")
+    except RuntimeError:
+        log.failure("internal-error")
+    assert "RuntimeError: a fault" in json.loads(written.getvalue())["error"]
