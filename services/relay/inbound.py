@@ -23,6 +23,7 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
 from services.relay import rpc
 from shared.contracts.problems import Problem, ProblemKind
+from shared.web import body as incoming
 
 MAX_BODY_BYTES = 4 * 1024 * 1024
 _MEMBERS = frozenset({"jsonrpc", "id", "method", "params", "result", "error"})
@@ -53,7 +54,7 @@ async def body(request: web.Request) -> bytes:
         advice = "Send the message with Content-Type: application/json."
         raise Problem(ProblemKind.MEDIA_TYPE, title, advice)
     try:
-        return await request.read()
+        return await incoming.read(request)
     except web.HTTPRequestEntityTooLarge as error:
         title = "The message is too large."
         advice = f"At most {MAX_BODY_BYTES // 2**20} MiB are taken at once."

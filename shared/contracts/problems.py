@@ -15,6 +15,7 @@ class ProblemKind(StrEnum):
     NOT_FOUND = "not-found"
     METHOD = "method-not-allowed"
     TOO_LARGE = "too-large"
+    TOO_SLOW = "too-slow"
     MEDIA_TYPE = "unsupported-media-type"
     INTERNAL = "internal"
     STORE_UNAVAILABLE = "store-unavailable"
@@ -41,6 +42,7 @@ STATUS: dict[ProblemKind, int] = {
     ProblemKind.NOT_FOUND: 404,
     ProblemKind.METHOD: 405,
     ProblemKind.TOO_LARGE: 413,
+    ProblemKind.TOO_SLOW: 408,
     ProblemKind.MEDIA_TYPE: 415,
     ProblemKind.INTERNAL: 500,
     ProblemKind.STORE_UNAVAILABLE: 503,

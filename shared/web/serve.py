@@ -54,7 +54,7 @@ async def listening(
                 handler_cancellation=True,
                 access_log=None,
                 shutdown_timeout=GRACE_SECONDS,
-                # more than the edge lets through: the refusal made here quotes the line to the caller
+                # more than the edge lets through: a refusal made here shows the caller the line
                 max_line_size=MAX_LINE,
                 max_field_size=MAX_LINE,
             )

@@ -6,8 +6,11 @@ from typing import Any
 import pytest
 
 from shared.contracts.identity import SessionKind
+from shared.contracts.wire import SESSION_COOKIE
+from shared.web import body
 from tests.apphost.console import Console
 from tests.apphost.fake_relay import Fault
+from tests.slow import unfinished
 
 CALL = {"name": "show", "arguments": {"a": 1}, "page": "ui://t/page", "surface": "app"}
 
@@ -176,3 +179,15 @@ async def test_a_get_of_the_call_route_is_405(console: Console, ada: str) -> Non
     answer = await console.get("/apps/toys/tools/call", ada)
     assert answer.status == 405
     assert answer.headers["Allow"] == "POST"
+
+
+async def test_a_call_cannot_be_held_back_until_its_session_has_ended(
+    console: Console, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(body, "SECONDS", 0.2)
+    headers = {
+        "Cookie": f"{SESSION_COOKIE}={await console.sign_in()}",
+        "Origin": console.url,
+        "Content-Type": "application/json",
+    }
+    assert b" 408 " in await unfinished(f"{console.url}/apps/toys/tools/call", headers)

@@ -7,8 +7,10 @@ from shared.contracts.identity import Session, SessionKind
 from shared.contracts.wire import SESSION_COOKIE
 from shared.ids import is_token
 from shared.stores.sessions import SessionWriter
+from shared.web import body
 from tests.auth.conftest import CHARLES, Auth
 from tests.auth.tokens import DAY, GOOD, create, make, reader, shown_token
+from tests.slow import unfinished
 
 
 async def test_a_new_token_is_shown_once_with_a_snippet_for_a_client(auth: Auth) -> None:
@@ -169,3 +171,17 @@ async def test_signed_out_nobody_makes_or_revokes_tokens(auth: Auth) -> None:
     browser = auth.browser()
     assert (await create(auth, browser)).status == 401
     assert (await browser.post(f"{auth.url}/auth/tokens/x/revoke", {})).status == 401
+
+
+async def test_a_form_cannot_be_held_back_until_its_session_has_ended(
+    auth: Auth, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Begun with a stolen cookie, finished after the sign-out: a token that outlives both."""
+    monkeypatch.setattr(body, "SECONDS", 0.2)
+    browser = await auth.signed_in()
+    headers = {
+        "Cookie": f"{SESSION_COOKIE}={browser.cookie(auth.url, SESSION_COOKIE)}",
+        "Origin": auth.url,
+        "Content-Type": "application/x-www-form-urlencoded",
+    }
+    assert b" 408 " in await unfinished(f"{auth.url}/auth/tokens", headers)

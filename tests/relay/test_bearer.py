@@ -10,10 +10,13 @@ from joserfc import jwt
 from joserfc.jwk import KeySet
 
 from shared import keys
+from shared.contracts.wire import ASSERTION_HEADER, INTERNAL_RPC_PATH
 from shared.stores.kv import StoreUnavailable
 from shared.stores.memory import MemoryKeyValue
+from shared.web import body as incoming
 from tests.relay.house import VERSION, House, house
 from tests.relay.upstreams import modern_fake, sdk_app, served, toy_server
+from tests.slow import unfinished
 
 DEAD = "http://127.0.0.1:9/mcp"
 LIST = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
@@ -250,3 +253,16 @@ async def test_what_was_read_ahead_for_one_request_serves_no_other() -> None:
         headers = await h.bearer("ada") | ACCEPT
         async with http.post(h.url + "/mcp/x", json=LISTING, headers=headers) as response:
             assert response.status == 401
+
+
+async def test_a_request_cannot_be_held_back_until_its_token_has_been_revoked(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(incoming, "SECONDS", 0.2)
+    async with house([{"slug": "toys", "url": DEAD}]) as h:
+        sent = {"Content-Type": "application/json", "Accept": "*/*"}
+        bearer = await h.bearer()
+        assert b" 408 " in await unfinished(f"{h.url}/mcp/toys", sent | bearer)
+        signed = {ASSERTION_HEADER: h.assertion("ada", await h.session("ada"), "toys")}
+        path = INTERNAL_RPC_PATH.format(slug="toys")
+        assert b" 408 " in await unfinished(h.internal_url + path, sent | signed)

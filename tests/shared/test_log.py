@@ -12,7 +12,7 @@ from aiohttp import web
 from shared import log
 from shared.web.serve import MAX_LINE
 
-SECRET = "strad_pat_secret"  # noqa: S105
+SECRET = "strad_pat_secret"
 
 
 @pytest.fixture

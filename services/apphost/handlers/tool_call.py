@@ -15,6 +15,7 @@ from shared.contracts.config import Config
 from shared.contracts.identity import SessionKind
 from shared.contracts.problems import Problem, ProblemKind
 from shared.contracts.wire import Surface
+from shared.web import body
 from shared.web.origin import require_json
 from shared.web.routes import PRINCIPAL
 
@@ -47,7 +48,7 @@ class ToolCall:
             advice = "Sign out, and sign in yourself to use the app."
             raise Problem(ProblemKind.FORBIDDEN, title, advice, "look-only-session")
         require_json(request)
-        call = _parse(await request.read())
+        call = _parse(await body.read(request))
         server = self._config.server(slug)
         seconds = (server.timeout if server else _DEFAULT_SECONDS) + SPARE_SECONDS
         try:

@@ -14,6 +14,7 @@ from shared.contracts.identity import Principal, SessionKind, Token
 from shared.contracts.problems import Problem, ProblemKind
 from shared.contracts.wire import TOKENS_PATH
 from shared.ids import new_id
+from shared.web import body
 from shared.web.origin import require_form
 from shared.web.pages import html
 from shared.web.routes import PRINCIPAL
@@ -31,6 +32,7 @@ async def create(request: web.Request) -> web.Response:
     parts, principal = request.app[PARTS], request[PRINCIPAL]
     _may_change(principal)
     require_form(request)
+    await body.read(request)
     mine = choices(parts.config, principal.person.email)
     live = await parts.tokens.of(principal.subject)
     form = token_form.read(

@@ -15,6 +15,7 @@ from services.relay.hello import CONSOLE
 from shared.contracts.identity import Frozen
 from shared.contracts.problems import Problem, ProblemKind
 from shared.contracts.wire import Surface
+from shared.web import body as incoming
 from shared.web.routes import PRINCIPAL
 
 _LISTS = {"tools/list": "tools", "resources/list": "resources"}
@@ -51,7 +52,7 @@ class Internal:
     async def ask(self, request: web.Request) -> web.Response:
         """One question to one server: 200 with `result` or `error`, or a problem."""
         way = await self._gate.open(request[PRINCIPAL], request.match_info["slug"])
-        body = _read(await request.read())
+        body = _read(await incoming.read(request))
         return _json(await self._answer(way, body))
 
     async def _answer(self, way: Way, body: RpcBody) -> rpc.Message:
