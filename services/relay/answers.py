@@ -37,7 +37,10 @@ async def read_answer(
     """
     kind = response.content_type
     if kind == "application/json":
-        return _checked(server, read_message(server, await whole(server, response)), response)
+        message = read_message(server, await whole(server, response))
+        if response.status < 400 and message.get("id") != request_id:
+            raise malformed(server, "its answer does not answer the request")
+        return _checked(server, message, response)
     if kind == "text/event-stream" and response.status == 200:
         return await _from_stream(server, response, request_id, on_request)
     if response.status >= 400:

@@ -123,6 +123,7 @@ def build(
         await client.close()
         await store.close()
 
+    public.on_shutdown.append(passage.close)
     # the internal port is opened first and closed last
     internal.cleanup_ctx.append(resources)
     return public, internal

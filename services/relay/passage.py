@@ -6,42 +6,34 @@ where the operator's policy takes tools away are listings opened and written ane
 
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from collections.abc import Mapping
 
 import aiohttp
 from aiohttp import web
 
 from services.relay import policy, rpc
+from services.relay.events import Alive, events_of
 from services.relay.gate import Way
 from services.relay.legacy import SESSION_HEADER, SessionLost, lost
 from services.relay.modern import NotModern, not_modern
 from services.relay.out import Out
 from services.relay.streams import (
-    EventTooLarge,
-    Splitter,
     data_of,
     is_resumable,
     with_data,
 )
 from services.relay.upstream import (
-    MAX_ANSWER_BYTES,
     Upstream,
     broke_off,
     deadline,
     malformed,
     read_message,
     refused,
-    told,
-    too_large,
     whole,
 )
 from shared import log
 from shared.contracts.config import Server
-from shared.contracts.problems import Problem, ProblemKind
-
-RECHECK_SECONDS = 15.0
-Alive = Callable[[], Awaitable[bool]]
-"""Whether the caller's token and entitlement still hold; asked while a stream is open."""
+from shared.contracts.problems import Problem
 
 
 class Passage:
@@ -49,6 +41,7 @@ class Passage:
 
     def __init__(self, upstream: Upstream) -> None:
         self._upstream = upstream
+        self._endless: set[asyncio.Task[object]] = set()
 
     async def post(
         self,
@@ -77,7 +70,7 @@ class Passage:
                 if response.content_type != "text/event-stream" or response.status != 200:
                     return await _single(server, response, request_id, headers)
                 if message["method"] == "subscriptions/listen":
-                    limit.reschedule(None)
+                    self._runs_on(limit)
                 return await self._stream(way, response, out, alive, request_id)
         except Problem as problem:
             if not out.begun:
@@ -100,7 +93,7 @@ class Passage:
                     raise SessionLost
                 if response.content_type != "text/event-stream" or response.status != 200:
                     return web.Response(status=405, headers={"Allow": "POST, DELETE"})
-                limit.reschedule(None)
+                self._runs_on(limit)
                 await out.begin()
                 return await self._stream(way, response, out, alive, None)
         except Problem as problem:
@@ -108,6 +101,18 @@ class Passage:
                 raise
             log.event("stream-broke-off", slug=way.server.slug, reason=problem.kind)
             return await out.end()
+
+    async def close(self, _: web.Application) -> None:
+        """End the streams that have no end of their own: nobody who stops waits for them."""
+        for task in self._endless:
+            task.cancel()
+
+    def _runs_on(self, limit: asyncio.Timeout) -> None:
+        limit.reschedule(None)
+        task = asyncio.current_task()
+        assert task is not None
+        self._endless.add(task)
+        task.add_done_callback(self._endless.discard)
 
     async def _stream(
         self,
@@ -118,7 +123,7 @@ class Passage:
         request_id: rpc.Id | None,
     ) -> web.StreamResponse:
         server, restricted, answered = way.server, policy.restricts(way.server), False
-        async with contextlib.aclosing(_events(server, response, alive)) as events:
+        async with contextlib.aclosing(events_of(server, response, alive)) as events:
             async for event in events:
                 data = data_of(event)
                 if data and (restricted or request_id is not None):
@@ -137,34 +142,6 @@ class Passage:
         if request_id is not None and not answered and not out.resumable:
             raise broke_off(server)
         return await out.end()
-
-
-async def _events(
-    server: Server, response: aiohttp.ClientResponse, alive: Alive
-) -> AsyncGenerator[bytes]:
-    """The events of a server's stream, for as long as the caller may have them."""
-    splitter = Splitter(MAX_ANSWER_BYTES)
-    clock = asyncio.get_running_loop().time
-    check_at = clock() + RECHECK_SECONDS
-    while not response.content.at_eof():
-        if clock() >= check_at:
-            if not await alive():
-                title = f"Your access to {server.name} has ended."
-                raise Problem(ProblemKind.FORBIDDEN, title)
-            check_at = clock() + RECHECK_SECONDS
-        try:
-            async with asyncio.timeout_at(check_at):
-                with told(server):
-                    chunk = await response.content.readany()
-        except TimeoutError:
-            continue
-        try:
-            for event in splitter.feed(chunk):
-                yield event
-        except EventTooLarge as error:
-            raise too_large(server) from error
-    if rest := splitter.rest():
-        yield rest
 
 
 async def _single(

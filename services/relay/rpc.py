@@ -10,6 +10,7 @@ from aiohttp import web
 from mcp.shared.inbound import ERROR_CODE_HTTP_STATUS
 from mcp_types.jsonrpc import INTERNAL_ERROR, INVALID_PARAMS
 
+from services.relay import weigh
 from shared.contracts.problems import Problem, ProblemKind
 
 Message = dict[str, Any]
@@ -20,8 +21,17 @@ class Unreadable(ValueError):
     """Bytes that are not one JSON value, or a value that two readers could read differently."""
 
 
+class TooHeavy(Unreadable):
+    """JSON that would take too much memory."""
+
+    def __init__(self) -> None:
+        super().__init__(f"it has more than {weigh.MAX_PARTS} parts")
+
+
 def loads(raw: bytes) -> Any:
-    """A JSON value (RFC 8259, UTF-8). Raises `Unreadable`, also for absurd nesting."""
+    """A JSON value (RFC 8259, UTF-8). Raises `Unreadable`, also for absurd nesting and weight."""
+    if weigh.is_too_heavy(raw):
+        raise TooHeavy
     try:
         return json.loads(raw.decode(), parse_constant=_no_constant)
     except (ValueError, RecursionError) as error:
@@ -34,6 +44,8 @@ def loads_once(raw: bytes) -> Any:
     The relay decides on what it reads and forwards the bytes: with a repeated name the server could
     read another message than the one that was decided on.
     """
+    if weigh.is_too_heavy(raw):
+        raise TooHeavy
     try:
         return json.loads(raw.decode(), parse_constant=_no_constant, object_pairs_hook=_unique)
     except (ValueError, RecursionError) as error:

@@ -13,7 +13,7 @@ import aiohttp
 from multidict import CIMultiDict
 from yarl import URL
 
-from services.relay import rpc
+from services.relay import rpc, weigh
 from services.relay.gate import Way
 from services.relay.passport import Passports
 from shared.contracts.config import Identity, Server
@@ -147,6 +147,8 @@ def read_message(server: Server, raw: bytes) -> rpc.Message:
     """One JSON-RPC message of a server; only the frame is looked at."""
     try:
         message: Any = rpc.loads(raw)
+    except rpc.TooHeavy as error:
+        raise too_large(server, f"{weigh.MAX_PARTS} values") from error
     except rpc.Unreadable as error:
         raise malformed(server, "its answer is not JSON") from error
     if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":
@@ -159,8 +161,8 @@ def too_slow(server: Server, seconds: float) -> Problem:
     return Problem(ProblemKind.UPSTREAM_TIMEOUT, f"{server.name} did not answer in time.", advice)
 
 
-def too_large(server: Server) -> Problem:
-    advice = f"More than {MAX_ANSWER_BYTES // 2**20} MiB came back; that is not passed on."
+def too_large(server: Server, most: str = f"{MAX_ANSWER_BYTES // 2**20} MiB") -> Problem:
+    advice = f"More than {most} came back; that is not passed on."
     title = f"The answer of {server.name} is too large."
     return Problem(ProblemKind.UPSTREAM_TOO_LARGE, title, advice)
 

@@ -4,12 +4,13 @@ import asyncio
 import contextlib
 from typing import Any
 
+import aiohttp
 import pytest
 from mcp.server.mcpserver import Context, MCPServer
 from mcp_types import ElicitResult
 from pydantic import BaseModel
 
-from services.relay import passage
+from services.relay import events
 from tests.relay.house import House, house
 from tests.relay.upstreams import sdk_app, served
 
@@ -116,7 +117,7 @@ async def _listen(h: House, got: list[bytes]) -> None:
 async def test_an_open_stream_ends_when_its_token_is_revoked(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(passage, "RECHECK_SECONDS", 0.1)
+    monkeypatch.setattr(events, "RECHECK_SECONDS", 0.1)
     async with served(sdk_app(_talkative())) as url, house([{"slug": "a", "url": url}]) as h:
         task = asyncio.create_task(_listen(h, []))
         await asyncio.sleep(0.5)
@@ -142,6 +143,21 @@ async def test_a_stream_that_its_reader_leaves_is_closed_at_the_server_too() -> 
         task.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await task
+
+
+async def test_a_relay_that_stops_does_not_wait_for_open_streams() -> None:
+    async with served(sdk_app(_talkative())) as url, aiohttp.ClientSession() as own:
+        async with house([{"slug": "a", "url": url}]) as h:
+            h.http, http = own, h.http
+            task = asyncio.create_task(_listen(h, []))
+            await asyncio.sleep(0.3)
+            assert not task.done()
+            h.http = http
+            stopping = asyncio.get_running_loop().time()
+        assert asyncio.get_running_loop().time() - stopping < 3
+        async with asyncio.timeout(2):
+            with contextlib.suppress(aiohttp.ClientError):
+                await task
 
 
 async def test_a_cancelled_call_is_cancelled_at_an_older_server_by_a_message() -> None:

@@ -7,12 +7,13 @@ from multidict import CIMultiDict
 from services.relay import inbound, rpc
 from services.relay.bridge import Bridge
 from services.relay.calls import Calls
+from services.relay.events import Alive
 from services.relay.gate import Way
 from services.relay.handlers.handshake import Handshake
 from services.relay.hello import of_handshake
 from services.relay.legacy import SESSION_HEADER, Legacy, SessionLost
 from services.relay.merge import Merge
-from services.relay.passage import Alive, Passage
+from services.relay.passage import Passage
 from services.relay.pool import REPEATABLE, session_renewed
 from services.relay.renewal import Renewal
 from services.relay.sessions import McpSession, McpSessions

@@ -6,10 +6,10 @@ from aiohttp import web
 from mcp_types.jsonrpc import INVALID_REQUEST
 
 from services.relay import inbound, rpc
+from services.relay.events import Alive
 from services.relay.gate import Gate
 from services.relay.handlers.legacy import Sessioned
 from services.relay.handlers.modern import Modern
-from services.relay.passage import Alive
 from services.relay.views import View, view_of
 from shared import metrics
 from shared.contracts.problems import Problem, ProblemKind

@@ -13,11 +13,12 @@ from services.relay.ask import DISCOVER, Asker
 from services.relay.bridge import Bridge
 from services.relay.calls import Calls
 from services.relay.eras import Era, Eras
+from services.relay.events import Alive
 from services.relay.gate import Way
 from services.relay.hello import Hello, of_request
 from services.relay.merge import SERVER_INFO, Merge
 from services.relay.modern import NotModern
-from services.relay.passage import Alive, Passage
+from services.relay.passage import Passage
 from services.relay.upstream import deadline, param_headers, passed_on
 from services.relay.views import View
 from shared.contracts.problems import Problem
