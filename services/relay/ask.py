@@ -39,16 +39,15 @@ class Asker:
         params: rpc.Message,
         *,
         headers: dict[str, str] | None = None,
-        seconds: float | None = None,
     ) -> rpc.Message:
         """The answer, with `result` or `error`, in time. Raises a `Problem` when there is none.
 
         `server/discover` is answered for servers of either kind, in one form: `capabilities`,
         `serverInfo` and, if given, `instructions`.
-        `headers`: `Mcp-Param-*` for a call. `seconds`: fewer than the server's own timeout.
+        `headers`: `Mcp-Param-*` for a call.
         """
         try:
-            async with deadline(way.server, seconds):
+            async with deadline(way.server):
                 return await self._ask(way, hello, method, params, headers)
         except Problem as problem:
             if problem.kind in _CHANGED:

@@ -46,16 +46,14 @@ class Catalog:
         self._clock = clock
         self._kept: OrderedDict[tuple[str, str, str], Listing] = OrderedDict()
 
-    async def tools(
-        self, way: Way, hello: Hello, *, age: float = KEEP_SECONDS, seconds: float | None = None
-    ) -> Listing:
+    async def tools(self, way: Way, hello: Hello, *, age: float = KEEP_SECONDS) -> Listing:
         """All tools, from memory if they were listed at most `age` seconds ago."""
         key = (way.server.slug, way.principal.subject, hello.digest)
         kept = self._kept.get(key)
         if kept is not None and kept.taken + age > self._clock():
             self._kept.move_to_end(key)
             return kept
-        entries = await self.entries(way, hello, "tools/list", "tools", seconds=seconds)
+        entries = await self.entries(way, hello, "tools/list", "tools")
         tools = policy.callable_over_http(way.server, policy.keep(way.server, entries))
         facts = {tool["name"]: _facts(way, tool) for tool in tools}
         listing = Listing(tools, facts, self._clock())
@@ -72,15 +70,13 @@ class Catalog:
             listing = await self.tools(way, hello, age=YOUNG_SECONDS)
         return listing.facts.get(name)
 
-    async def entries(
-        self, way: Way, hello: Hello, method: str, member: str, *, seconds: float | None = None
-    ) -> list[Any]:
+    async def entries(self, way: Way, hello: Hello, method: str, member: str) -> list[Any]:
         """The entries of all pages of a listing."""
         found: list[Any] = []
         seen: set[str] = set()
         params: rpc.Message = {}
         for _ in range(MAX_PAGES):
-            answer = await self._asker.ask(way, hello, method, params, seconds=seconds)
+            answer = await self._asker.ask(way, hello, method, params)
             if "error" in answer:
                 raise ServerSaidNo(answer)
             page = answer["result"].get(member)

@@ -14,6 +14,7 @@ from services.relay.catalog import Catalog, ServerSaidNo, as_problem
 from services.relay.gate import Way
 from services.relay.hello import Hello
 from services.relay.merged_pages import with_pages
+from services.relay.upstream import deadline
 from shared import log
 from shared.contracts.problems import Problem, ProblemKind
 from shared.contracts.wire import UI_SCHEME, Surface
@@ -59,7 +60,7 @@ class Merge:
 
     async def _introduce(self, ways: Ways, hello: Hello) -> rpc.Message:
         async def one(way: Way) -> rpc.Message:
-            answer = await self._asker.ask(way, hello, DISCOVER, {}, seconds=LIST_SECONDS)
+            answer = await self._asker.ask(way, hello, DISCOVER, {})
             if "error" in answer:
                 raise ServerSaidNo(answer)
             capabilities: rpc.Message = answer["result"]["capabilities"]
@@ -85,7 +86,7 @@ class Merge:
 
     async def _tools(self, ways: Ways, hello: Hello) -> rpc.Message:
         async def one(way: Way) -> list[Any]:
-            listing = await self._catalog.tools(way, hello, age=0, seconds=LIST_SECONDS)
+            listing = await self._catalog.tools(way, hello, age=0)
             slug = way.server.slug
             return [
                 with_pages(slug, {**tool, "name": names.expose(slug, tool["name"])})
@@ -97,9 +98,7 @@ class Merge:
     async def _resources(self, ways: Ways, hello: Hello) -> rpc.Message:
         async def one(way: Way) -> list[Any]:
             try:
-                found = await self._catalog.entries(
-                    way, hello, "resources/list", "resources", seconds=LIST_SECONDS
-                )
+                found = await self._catalog.entries(way, hello, "resources/list", "resources")
             except ServerSaidNo:
                 return []  # a server without resources says that it does not know the method
             return [with_pages(way.server.slug, page) for page in found if _is_page(page)]
@@ -148,7 +147,8 @@ async def _each(
 
     async def guarded(way: Way) -> Any:
         try:
-            return await one(way)
+            async with deadline(way.server, min(LIST_SECONDS, way.server.timeout)):
+                return await one(way)
         except ServerSaidNo as refusal:
             return as_problem(way, refusal)
         except Problem as problem:
