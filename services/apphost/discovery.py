@@ -1,10 +1,12 @@
 """Which pages a server has: the tools that declare one, and `ui://` resources no tool names."""
 
+import asyncio
 from dataclasses import dataclass
 from typing import Any
 
 from services.apphost.page import is_app_type
-from services.apphost.relay_client import RelayClient, RpcError, no_such_server
+from services.apphost.relay_answers import no_such_server
+from services.apphost.relay_client import RelayClient, RpcError
 from shared import decide
 from shared.contracts.access import ToolFacts
 from shared.contracts.config import Config, Server
@@ -13,6 +15,15 @@ from shared.contracts.problems import Problem, ProblemKind
 from shared.contracts.wire import UI_SCHEME
 
 METHOD_NOT_FOUND = -32601
+_ITS_OWN_FAULT = frozenset(
+    {
+        ProblemKind.UPSTREAM_MALFORMED,
+        ProblemKind.UPSTREAM_REFUSED,
+        ProblemKind.UPSTREAM_TIMEOUT,
+        ProblemKind.UPSTREAM_TOO_LARGE,
+        ProblemKind.UPSTREAM_UNREACHABLE,
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +46,9 @@ async def find_pages(
 
     The relay is asked even about a slug that no server has: both kinds of "no" take the same way.
     """
-    tools = await _tools(relay, who, slug)
+    tools, resources = await asyncio.gather(
+        _tools(relay, who, slug), find_resources(relay, who, slug)
+    )
     server = config.server(slug)
     if server is None:
         raise no_such_server(slug)
@@ -49,7 +62,7 @@ async def find_pages(
             continue
         if facts.page is not None and facts.page not in pages:
             pages[facts.page] = _declared(server, tool, facts)
-    for item in await find_resources(relay, who, slug):
+    for item in resources:
         uri = item["uri"]
         if uri not in pages and is_app_type(item.get("mimeType")):
             pages[uri] = AppPage(uri, _title(item, uri), None, read_only=False)
@@ -87,6 +100,10 @@ async def find_resources(relay: RelayClient, who: Principal, slug: str) -> list[
         result = await relay.rpc(who, slug, "resources/list", {})
     except RpcError:
         return []
+    except Problem as problem:
+        if problem.kind in _ITS_OWN_FAULT:
+            return []
+        raise
     found = _dicts(result, "resources")
     return [item for item in found if str(item.get("uri", "")).startswith(UI_SCHEME)]
 

@@ -4,14 +4,22 @@ Each request carries a new assertion about one session and one server. The relay
 again and decides itself; what it refuses comes back here as the same named `Problem`.
 """
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
 import aiohttp
 from joserfc.jwk import ECKey
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import ValidationError
 
+from services.apphost.relay_answers import (
+    ServerEntry,
+    Servers,
+    parse,
+    problem_in,
+    read,
+    unavailable,
+    unreadable,
+)
 from shared import ids
 from shared.clock import Clock, system_clock
 from shared.contracts.identity import Assertion, Principal
@@ -28,39 +36,6 @@ from shared.signing import ASSERTION_SECONDS, sign_assertion
 LIST_SECONDS = 10.0
 READ_SECONDS = 20.0
 SPARE_SECONDS = 5.0  # what a call may take beyond the server's own timeout
-MAX_ANSWER = 24 * 1024 * 1024  # a page of the largest size as base64 in JSON, with room
-_PROBLEM_TYPE = "urn:strad:problem:"
-
-
-class _Answer(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="ignore")
-
-
-class AppEntry(_Answer):
-    """One page of a server: its `ui://` address and the tool that opens it, if any."""
-
-    uri: str
-    tool: str | None
-    title: str
-    read_only: bool
-
-
-class ServerEntry(_Answer):
-    """One server that the person may use. `reason`: a problem's kind when it is unavailable."""
-
-    slug: str
-    name: str
-    description: str
-    origin: str
-    state: str
-    reason: str | None
-    detail: str | None
-    apps: tuple[AppEntry, ...]
-    tools: int
-
-
-class _Servers(_Answer):
-    servers: tuple[ServerEntry, ...]
 
 
 class RpcError(Exception):
@@ -86,9 +61,9 @@ class RelayClient:
         """The servers this person may use, in the operator's order, with state and pages."""
         answer = await self._ask("GET", INTERNAL_SERVERS_PATH, principal, None, None, LIST_SECONDS)
         try:
-            return _Servers.model_validate(answer).servers
+            return Servers.model_validate(answer).servers
         except ValidationError as error:
-            raise _unreadable() from error
+            raise unreadable() from error
 
     async def rpc(
         self,
@@ -112,7 +87,7 @@ class RelayClient:
         if isinstance(error := answer.get("error"), dict):
             raise RpcError(error)
         if not isinstance(result := answer.get("result"), dict):
-            raise _unreadable()
+            raise unreadable()
         return result
 
     async def _ask(
@@ -133,19 +108,19 @@ class RelayClient:
                 allow_redirects=False,
                 timeout=aiohttp.ClientTimeout(total=seconds, sock_connect=2),
             ) as response:
-                text = await _read(response)
+                text = await read(response)
                 status = response.status
         except aiohttp.ConnectionTimeoutError as error:
-            raise _unavailable("no-connection") from error
+            raise unavailable("no-connection") from error
         except TimeoutError as error:
             title = "The server did not answer in time."
             advice = "It may be busy. Try again in a moment."
             raise Problem(ProblemKind.UPSTREAM_TIMEOUT, title, advice, "deadline") from error
         except (aiohttp.ClientError, OSError) as error:
-            raise _unavailable(type(error).__name__) from error
-        answer = _parse(text)
+            raise unavailable(type(error).__name__) from error
+        answer = parse(text)
         if status != 200:
-            raise _problem(status, answer, slug)
+            raise problem_in(status, answer, slug)
         return answer
 
     def _assertion(self, principal: Principal, slug: str | None) -> str:
@@ -159,56 +134,3 @@ class RelayClient:
             expires=int(self._clock()) + ASSERTION_SECONDS,
         )
         return sign_assertion(assertion, self._key)
-
-
-async def _read(response: aiohttp.ClientResponse) -> bytes:
-    body = bytearray()
-    async for chunk in response.content.iter_any():
-        body += chunk
-        if len(body) > MAX_ANSWER:
-            title = "The server's answer is too large."
-            raise Problem(ProblemKind.UPSTREAM_TOO_LARGE, title, "Ask for less at once.")
-    return bytes(body)
-
-
-def _parse(text: bytes) -> dict[str, Any]:
-    try:
-        answer = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise _unreadable() from error
-    if not isinstance(answer, dict):
-        raise _unreadable()
-    return answer
-
-
-def no_such_server(slug: str) -> Problem:
-    """The one answer for an unknown server and for one that this person may not use."""
-    advice = (
-        f"There is no server called “{slug[:40]}”, or you have no access to it. If you expected"
-        " to see it, ask the person who runs strad here."
-    )
-    return Problem(ProblemKind.NOT_FOUND, "No app here for you.", advice, "no-server")
-
-
-def _problem(status: int, answer: dict[str, Any], slug: str | None) -> Problem:
-    """The relay's problem+json (RFC 9457) as the `Problem` it was."""
-    name = str(answer.get("type", "")).removeprefix(_PROBLEM_TYPE)
-    title = answer.get("title")
-    if name not in set(ProblemKind) or not isinstance(title, str):
-        return _unavailable(f"status-{status}")
-    kind = ProblemKind(name)
-    if kind is ProblemKind.NOT_FOUND and slug is not None:
-        return no_such_server(slug)
-    if kind in {ProblemKind.INTERNAL, ProblemKind.METHOD, ProblemKind.WRONG_HOST}:
-        return _unavailable(name)  # a fault between our own services, not the reader's
-    return Problem(kind, title, str(answer.get("detail") or ""), "relay")
-
-
-def _unavailable(reason: str) -> Problem:
-    title = "The service that reaches the servers does not answer."
-    advice = "Nothing was run. Try again in a moment; tell an administrator if it stays so."
-    return Problem(ProblemKind.RELAY_UNAVAILABLE, title, advice, reason)
-
-
-def _unreadable() -> Problem:
-    return _unavailable("unreadable-answer")

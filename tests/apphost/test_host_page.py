@@ -150,7 +150,8 @@ async def test_not_entitled_and_unknown_are_one_answer(console: Console, charles
 async def test_both_kinds_of_no_ask_the_relay_the_same(console: Console, charles: str) -> None:
     for slug in ("toys", "nosuch"):
         await console.get(f"/apps/{slug}", charles)
-    assert [one["method"] for one in console.relay.asked] == ["tools/list", "tools/list"]
+    methods = sorted(one["method"] for one in console.relay.asked)
+    assert methods == ["resources/list"] * 2 + ["tools/list"] * 2
 
 
 async def test_a_server_with_pages_only_needs_no_tools(console: Console, ada: str) -> None:
@@ -164,6 +165,20 @@ async def test_a_server_with_pages_only_needs_no_tools(console: Console, ada: st
 
     console.relay._answer = without_tools  # type: ignore[method-assign]
     assert boot((await console.get("/apps/toys", ada)).text)["tool"] is None
+
+
+async def test_a_broken_list_of_resources_does_not_hide_a_declared_page(
+    console: Console, ada: str
+) -> None:
+    answer_as_usual = console.relay._answer
+
+    def without_resources(server: Any, body: Any) -> Any:
+        if body["method"] == "resources/list":
+            raise Fault(-32603, "broken")
+        return answer_as_usual(server, body)
+
+    console.relay._answer = without_resources  # type: ignore[method-assign]
+    assert boot((await console.get("/apps/toys", ada)).text)["page"] == "ui://t/page"
 
 
 async def test_a_look_only_session_is_told_so(console: Console) -> None:

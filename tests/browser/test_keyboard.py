@@ -7,7 +7,7 @@ from playwright.async_api import expect
 from tests.apphost.console import Console
 from tests.browser import IN_BROWSER
 from tests.browser.people import Person, until
-from tests.browser.test_bridge import PROBE
+from tests.browser.probe import PROBE
 
 pytestmark = IN_BROWSER
 

@@ -9,7 +9,8 @@ from jinja2 import Environment
 from services.apphost import csp, document
 from services.apphost.discovery import find_pages, find_resources
 from services.apphost.page import Page, read_page, ui_meta
-from services.apphost.relay_client import RelayClient, RpcError, no_such_server
+from services.apphost.relay_answers import no_such_server
+from services.apphost.relay_client import RelayClient, RpcError
 from shared import log
 from shared.contracts.config import Config
 from shared.contracts.identity import Principal

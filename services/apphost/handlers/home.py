@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from aiohttp import web
 from jinja2 import Environment
 
-from services.apphost.relay_client import RelayClient, ServerEntry
+from services.apphost.relay_answers import ServerEntry
+from services.apphost.relay_client import RelayClient
 from shared.contracts.config import Config
 from shared.contracts.problems import ProblemKind
 from shared.contracts.wire import APPS_PATH, MCP_PATH

@@ -33,6 +33,10 @@ export class Bridge {
     return this.#ready;
   }
 
+  get closed() {
+    return this.#port === null;
+  }
+
   /** @param {import("./types.d.ts").Port} port */
   open(port) {
     this.#port = port;

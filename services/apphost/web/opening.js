@@ -78,6 +78,7 @@ export class Opening {
     mark("loading", "Running…");
     this.#bridge.notify("ui/notifications/tool-input", { arguments: args });
     const outcome = await callTool(this.#boot, surface, this.#boot.tool?.name ?? "", args);
+    if (this.#bridge.closed) return; // meanwhile the page was closed, and that is what is shown
     setBusy(false);
     if (outcome.kind === "result") this.#deliver(outcome.result);
     else this.#failed(outcome);

@@ -1,0 +1,51 @@
+"""A server whose page keeps every message it hears and asks what a test tells it to."""
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+from playwright.async_api import Frame
+
+from tests.apphost.console import Console
+from tests.browser.people import Person, until
+
+PROBE = (Path(__file__).parent / "probe.html").read_text()
+RESULT = {
+    "content": [{"type": "text", "text": "three toys"}],
+    "structuredContent": {"toys": [1, 2, 3]},
+    "_meta": {"x/y": {"kept": True}},
+    "unknown": "kept too",
+}
+SCHEMA = {
+    "type": "object",
+    "properties": {
+        "shelf": {"type": "string", "default": "north", "description": "Which <b>shelf</b>."},
+        "count": {"type": "integer", "default": 3},
+        "gift": {"type": "boolean"},
+        "size": {"enum": ["small", "large"]},
+        "more": {"type": "object"},
+        "__proto__": {"type": "string", "default": "only a name"},
+    },
+    "required": ["shelf"],
+}
+
+
+async def probe(console: Console, person: Person, query: str = "", **tool: Any) -> Frame:
+    """The server ships the probe; its tool `show` reads only, unless `tool` says otherwise."""
+    console.toys.page(PROBE)
+    told = {"annotations": {"readOnlyHint": True}, "inputSchema": SCHEMA} | tool
+    console.toys.tool("show", "ui://t/page", **told)
+    console.toys.on_call = lambda _: RESULT
+    await person.open(f"/apps/toys{query}")
+    return await person.app()
+
+
+async def heard(frame: Frame, count: int) -> list[Any]:
+    """The notifications that the page has heard, at least so many, and then no more."""
+    expression = "heard.filter(({ method }) => method)"
+    await until(frame, f"{expression}.length >= {count}")
+    await asyncio.sleep(0.3)
+    # as text: Playwright's own way back would lose a key named __proto__
+    found: list[Any] = json.loads(await frame.evaluate(f"JSON.stringify({expression})"))
+    return found
