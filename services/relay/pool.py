@@ -14,6 +14,7 @@ from services.relay import rpc
 from services.relay.gate import Way
 from services.relay.hello import Hello
 from services.relay.legacy import Legacy, Session, SessionLost
+from services.relay.upstream import too_large
 from shared import keys, log
 from shared.clock import Clock
 from shared.contracts.problems import Problem, ProblemKind
@@ -21,6 +22,7 @@ from shared.signing import Seal, SealBroken
 from shared.stores.kv import KeyValue
 
 KEEP_SECONDS = 3600
+MAX_RESULT_BYTES = 64 * 1024  # Redis is small, and when it is full nobody gets in
 REPEATABLE = frozenset(
     {
         "completion/complete",
@@ -47,9 +49,8 @@ class Pool:
 
     async def session(self, way: Way, hello: Hello) -> Session:
         """The session for this person and these capabilities; opened when there is none."""
-        key = self._key(way, hello)
-        found = await self._find(key)
-        return found if found is not None else await self._open(key, way, hello, None)
+        found = await self._find(self._key(way, hello), hello)
+        return found if found is not None else await self._open(way, hello, None)
 
     async def ask(self, way: Way, hello: Hello, method: str, params: rpc.Message) -> rpc.Message:
         """One request. A call that meets a lost session raises a `Problem` and is not repeated."""
@@ -58,7 +59,7 @@ class Pool:
             return await self._legacy.ask(way, session, method, params)
         except SessionLost:
             log.warning("server-lost-session", slug=way.server.slug)
-            session = await self._open(self._key(way, hello), way, hello, session)
+            session = await self._open(way, hello, session)
             if method not in REPEATABLE:
                 raise session_renewed(way) from None
             return await self._again(way, session, method, params)
@@ -73,10 +74,11 @@ class Pool:
             advice = "Tell its owner: it may run in several copies that do not know of each other."
             raise Problem(ProblemKind.UPSTREAM_REFUSED, title, advice) from None
 
-    async def _open(self, key: str, way: Way, hello: Hello, old: Session | None) -> Session:
+    async def _open(self, way: Way, hello: Hello, old: Session | None) -> Session:
+        key = self._key(way, hello)
         async with self._locks.setdefault(key, asyncio.Lock()):
             # somebody else, or another replica, may have opened it meanwhile
-            found = await self._find(key)
+            found = await self._find(key, hello)
             if found is not None and (old is None or found.id != old.id):
                 return found
             params = {
@@ -85,22 +87,29 @@ class Pool:
                 "clientInfo": hello.name,
             }
             session = await self._legacy.handshake(way, params, confirm=True)
+            if len(rpc.dumps(session.result)) > MAX_RESULT_BYTES:
+                raise too_large(way.server, f"{MAX_RESULT_BYTES // 1024} KiB of introduction")
             record = {"id": session.id, "version": session.version, "result": session.result}
+            record["hello"] = hello.without_answers().digest
             sealed = self._seal.seal(key, record, self._clock() + KEEP_SECONDS)
             await self._store.put(key, sealed, KEEP_SECONDS)
             return session
 
-    async def _find(self, key: str) -> Session | None:
+    async def _find(self, key: str, hello: Hello) -> Session | None:
         sealed = await self._store.get(key)
         if sealed is None:
             return None
         try:
-            return Session(**self._seal.open(key, sealed, self._clock()))
+            record = self._seal.open(key, sealed, self._clock())
         except SealBroken:
             return None
+        if record.pop("hello", None) != hello.without_answers().digest:
+            return None
+        return Session(**record)
 
     def _key(self, way: Way, hello: Hello) -> str:
-        whose = f"{way.principal.subject}\0{hello.without_answers().digest}"
+        # two digits only: whoever makes up capabilities has 256 places, and not all of Redis
+        whose = f"{way.principal.subject}\0{hello.without_answers().digest[:2]}"
         return keys.UPSTREAM.key("sess", way.server.slug, self._seal.digest("pool", whose))
 
 

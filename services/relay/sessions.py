@@ -58,7 +58,8 @@ class McpSessions:
     async def replace(self, session_id: str, session: McpSession) -> None:
         """Store a session under an id it has already."""
         now = self._clock()
-        record = session.model_dump(mode="json") | {"touched": int(now)}
+        # not a model's own dump: it cannot take all that JSON can say
+        record = dict(session) | {"touched": int(now)}
         key = self.key(session_id)
         sealed = self._seal.seal(key, record, now + IDLE_SECONDS)
         await self._store.put(key, sealed, IDLE_SECONDS)

@@ -1,7 +1,7 @@
 """How much memory a JSON text would take, before it is read.
 
 An empty list is two bytes of JSON and more than seventy of memory: sixteen mebibytes of them would
-take half a gibibyte, and the relay's container with it. So the parts are counted first, not the bytes.
+take half a gibibyte, and the relay's container with it. So parts are counted first, not bytes.
 """
 
 import re
