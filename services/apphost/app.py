@@ -75,7 +75,7 @@ def build(
         *static_routes(STATIC_PATH),
     ]
     sessions = SessionReader(store, settings.base.seal, clock)
-    render = renderer(page_renderer(templates), frame.frame_renderer(templates))
+    render = renderer(page_renderer(templates), frame.frame_renderer(templates, config.public_url))
     public = build_app(
         Service.APPHOST,
         routes,

@@ -69,7 +69,7 @@ async def test_only_our_own_iframe_or_a_persons_visit_loads_it(
     else:
         assert_sealed(answer, 403)
         assert "hello" not in answer.text
-        assert 'href="/apps/toys"' in answer.text
+        assert f'href="{console.url}/apps/toys"' in answer.text
         assert console.relay.asked == []
 
 
@@ -77,6 +77,11 @@ async def test_a_signed_out_frame_is_told_so_and_never_redirected(console: Conso
     answer = await console.frame(PATH)
     assert_sealed(answer, 401)
     assert "You are not signed in." in answer.text
+
+
+async def test_a_frame_under_another_host_is_sealed_too(console: Console, ada: str) -> None:
+    answer = await console.get(PATH, ada, Host="evil.test")
+    assert_sealed(answer, 421)
 
 
 async def test_not_entitled_and_unknown_are_one_answer(console: Console, charles: str) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 from playwright.async_api import expect
 
 from shared.contracts.identity import SessionKind
+from shared.contracts.problems import Problem, ProblemKind
 from tests.apphost.console import Console
 from tests.apphost.fake_relay import Fault
 from tests.browser import IN_BROWSER
@@ -122,3 +123,14 @@ async def test_a_page_that_cannot_be_shown_says_why_in_its_place(
     await expect(frame.locator("main")).to_contain_text("It is 10.0 MB; the limit is 5 MB.")
     await visitor.state("Not shown")
     assert console.relay.calls() == []
+
+
+async def test_a_page_from_the_back_forward_cache_is_loaded_anew(
+    console: Console, visitor: Person
+) -> None:
+    await heard(await probe(console, visitor), 2)
+    console.relay.problem = Problem(ProblemKind.NOT_FOUND, "Your right ended.")
+    back = "dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }))"
+    async with visitor.page.expect_navigation():
+        await visitor.page.evaluate(f"void {back}")
+    await expect(visitor.page.get_by_role("heading")).to_have_text("No app here for you.")

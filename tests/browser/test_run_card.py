@@ -79,3 +79,14 @@ async def test_not_now_leaves_the_page_open_and_the_card_at_hand(
     assert console.relay.calls() == []
     await visitor.page.get_by_role("button", name="Run…").click()
     await expect(visitor.page.get_by_role("dialog")).to_be_visible()
+
+
+async def test_the_page_behind_the_card_is_out_of_reach_until_it_closes(
+    console: Console, visitor: Person
+) -> None:
+    await probe(console, visitor, annotations={})
+    frame = visitor.page.locator("iframe")
+    await expect(visitor.page.get_by_role("dialog")).to_be_visible()
+    await expect(frame).to_have_attribute("inert", "")
+    await visitor.page.get_by_role("button", name="Not now").click()
+    await expect(frame).not_to_have_attribute("inert", "")

@@ -88,8 +88,11 @@ class Frame:
         return {}
 
 
-def frame_renderer(templates: Environment) -> Render:
-    """Problems inside a frame: the frame's own headers, and no way out but a link."""
+def frame_renderer(templates: Environment, public_url: str) -> Render:
+    """Problems inside a frame: the frame's own headers, and no way out but an address to read.
+
+    (Chromium lets no link leave a document under `Connection-Allowlist: ()`, so it is written out.)
+    """
 
     async def render(request: web.Request, problem: Problem) -> web.Response:
         slug = request.match_info.get("slug", "")
@@ -98,7 +101,7 @@ def frame_renderer(templates: Environment) -> Render:
             title=problem.title,
             advice=problem.advice,
             # a visitor who came here directly is shown the way; inside the host page it is clear
-            href=f"{APPS_PATH}/{slug}" if problem.kind in _ASTRAY else "",
+            href=f"{public_url}{APPS_PATH}/{slug}" if problem.kind in _ASTRAY else "",
             request_id=request[REQUEST_ID],
         )
         return web.Response(body=text.encode(), status=problem.status, headers=csp.frame_headers())

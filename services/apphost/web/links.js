@@ -2,7 +2,7 @@
 // page itself cannot open anything.
 
 import { INVALID_PARAMS, REFUSED, Refusal } from "./rpc.js";
-import { arm, element } from "./stage.js";
+import { arm, element, focusPage } from "./stage.js";
 
 const MAX_LINK = 2048;
 
@@ -71,6 +71,7 @@ export class LinkStrip {
 
   /** @param {boolean} opened */
   #end(opened) {
+    if (this.#strip.contains(document.activeElement)) focusPage();
     this.#strip.hidden = true;
     this.#settle?.(opened);
     this.#settle = null;

@@ -3,7 +3,7 @@
 
 import { callTool, sentence } from "./calls.js";
 import { defaults, drawForm } from "./form.js";
-import { arm, element, makeButton, mark, say, setBusy, textOf, unsay } from "./stage.js";
+import { arm, coverPage, element, focusPage, makeButton, mark, say, setBusy, textOf, unsay } from "./stage.js";
 
 /**
  * @typedef {object} Needs
@@ -26,7 +26,7 @@ export class Opening {
     this.#heard = heard;
     const run = element("run");
     element("run-later").addEventListener("click", () => {
-      run.hidden = true;
+      coverPage(false);
       element("run-again").hidden = false;
       element("run-again").focus();
     });
@@ -62,7 +62,7 @@ export class Opening {
       this.#drawn = true;
     }
     element("run-again").hidden = true;
-    element("run").hidden = false;
+    coverPage(true);
     arm(button, 1000);
     element("run-title").focus();
     mark("quiet", "Waits for you");
@@ -72,8 +72,9 @@ export class Opening {
   async #run(surface, args) {
     if (this.#started) return;
     this.#started = true;
-    element("run").hidden = true;
+    coverPage(false);
     element("run-again").hidden = true;
+    if (surface === "run") focusPage();
     setBusy(true);
     mark("loading", "Running…");
     this.#bridge.notify("ui/notifications/tool-input", { arguments: args });

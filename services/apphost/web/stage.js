@@ -76,6 +76,21 @@ export function makeButton(label, press, kind = "") {
   return button;
 }
 
+/** Give the keyboard back to the page. */
+export function focusPage() {
+  document.querySelector("iframe")?.focus();
+}
+
+/**
+ * Show or hide what the host asks before a tool runs. Meanwhile the page cannot be reached by Tab.
+ *
+ * @param {boolean} open
+ */
+export function coverPage(open) {
+  element("run").hidden = !open;
+  document.querySelector("iframe")?.toggleAttribute("inert", open);
+}
+
 /** The page is gone: say why, in its place. @param {string} title @param {string} text */
 export function showClosed(title, text) {
   element("closed-title").textContent = title;
