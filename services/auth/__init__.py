@@ -2,7 +2,7 @@
 
 Routes (public port)
     GET  /auth/sign-in             public     one button; whoever is signed in already goes on
-    GET  /auth/start               public     keeps an attempt, sets its cookie, 303 to the provider
+    GET  /auth/start               public     seals an attempt into a cookie, 303 to the provider
     GET  /auth/callback            public     the provider's answer: a session, or why not
     POST /auth/sign-out            public     ends this browser's session
     GET  /auth/signed-out          public     the page after that
@@ -13,12 +13,12 @@ Routes (public port)
 
 Internal port: health, readiness, metrics.
 
-Owns in Redis: `sess:` (sessions), `tok:` (tokens), `of:` (whose they are), `tx:` (attempts).
+Owns in Redis: `sess:` (sessions), `tok:` (tokens), `of:` (whose they are), `tx:` (used attempts).
 
-A sign-in: `start` keeps an attempt (`attempts`: state, nonce, PKCE verifier, where to go) sealed in
-Redis and bound to the browser by a cookie. `callback` takes it, which works once, and hands the
-answer to `code_flow`: `code_exchange` reads it and redeems the code, `id_token` checks what came,
-`person` applies the operator's rules. `provider` knows the provider by its own description, fetched
-when the first person signs in and kept (`kept`), so that auth starts while the provider is down.
+A sign-in: `start` gives the browser an attempt (`attempts`: state, nonce, PKCE verifier, where to
+go) sealed in a cookie. `callback` takes it, which works once, and hands the answer to `code_flow`:
+`code_exchange` reads it and redeems the code, `id_token` checks what came, `person` applies the
+operator's rules. `provider` knows the provider by its own description, fetched when the first
+person signs in and kept (`kept`), so that auth starts while the provider is down.
 Every way to fail has a name and a page (`refusals`).
 """

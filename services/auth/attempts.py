@@ -1,10 +1,13 @@
 """A sign-in on its way to the provider and back: one sealed record, bound to one browser.
 
-The cookie names the record and Redis holds it sealed, so an answer is good only in the browser that
-asked, only once, and only for ten minutes. (A state that any browser may bring is a takeover with
-one click: the victim's browser would finish a sign-in that the attacker began.)
+The browser itself keeps the record, sealed, in a cookie. So an answer is good only in the browser
+that asked, and only for ten minutes; that it was used is noted in Redis, so it is good only once.
+(A state that any browser may bring is a takeover with one click: the victim's browser would finish
+a sign-in that the attacker began.) Nothing is stored when a sign-in begins: anybody can begin any
+number, and a full Redis would let nobody in.
 """
 
+import base64
 import hmac
 from dataclasses import dataclass
 
@@ -17,6 +20,7 @@ from shared.signing import Seal, SealBroken
 from shared.stores.kv import KeyValue
 
 LIFE_SECONDS = 600
+_SEALED_FOR = keys.SIGN_IN.key("cookie")
 
 
 class Attempt(Frozen):
@@ -35,14 +39,14 @@ class Attempt(Frozen):
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """A new attempt and the cookie value that names it."""
+    """A new attempt, and the cookie value that holds it."""
 
     cookie: str
     attempt: Attempt
 
 
 class Attempts:
-    """Begins and takes attempts. All methods may raise `StoreUnavailable`."""
+    """Begins and takes attempts."""
 
     def __init__(self, store: KeyValue, seal: Seal, clock: Clock, issuer: str) -> None:
         self._store = store
@@ -50,8 +54,8 @@ class Attempts:
         self._clock = clock
         self._issuer = issuer
 
-    async def begin(self, return_to: str, *, trusted: bool) -> Started:
-        """Keep a new attempt for ten minutes."""
+    def begin(self, return_to: str, *, trusted: bool) -> Started:
+        """A new attempt, good for ten minutes."""
         attempt = Attempt(
             state=new_secret(),
             nonce=new_secret(),
@@ -60,33 +64,29 @@ class Attempts:
             return_to=return_to,
             trusted=trusted,
         )
-        cookie = new_secret()
-        key = self._key(cookie)
-        sealed = self._seal.seal(key, attempt.model_dump(), self._clock() + LIFE_SECONDS)
-        await self._store.put(key, sealed, LIFE_SECONDS)
-        return Started(cookie, attempt)
+        sealed = self._seal.seal(_SEALED_FOR, attempt.model_dump(), self._clock() + LIFE_SECONDS)
+        return Started(base64.urlsafe_b64encode(sealed).rstrip(b"=").decode(), attempt)
 
     async def take(self, cookie: str) -> Attempt:
-        """The attempt that a cookie names, which is over with this. Raises `Refused`.
+        """The attempt in a cookie, which is over with this.
 
-        The cookie outlives the record it names. So one that comes without a record has been here.
+        Raises `Refused`, and `StoreUnavailable` when it cannot be known whether it was used.
         """
-        if not cookie:
-            raise Refused(Reason.COOKIE_MISSING)
-        key = self._key(cookie)
-        sealed = await self._store.take(key)
-        if sealed is None:
-            raise Refused(Reason.ALREADY_USED)
-        try:
-            attempt = Attempt.model_validate(self._seal.open(key, sealed, self._clock()))
-        except SealBroken as error:
-            raise Refused(Reason.COOKIE_MISSING, "record not ours or past its end") from error
+        attempt = self._open(cookie)
         if attempt.issuer != self._issuer:
             raise Refused(Reason.STATE_MISMATCH, "begun with another provider")
+        # by what is inside: base64 can write the same bytes in several ways
+        used = keys.SIGN_IN.key(self._seal.digest("sign-in", attempt.state))
+        if not await self._store.add(used, b"1", LIFE_SECONDS):
+            raise Refused(Reason.ALREADY_USED)
         return attempt
 
-    def _key(self, cookie: str) -> str:
-        return keys.SIGN_IN.key(self._seal.digest("sign-in", cookie))
+    def _open(self, cookie: str) -> Attempt:
+        try:
+            sealed = base64.urlsafe_b64decode(cookie + "=" * (-len(cookie) % 4))
+            return Attempt.model_validate(self._seal.open(_SEALED_FOR, sealed, self._clock()))
+        except (SealBroken, ValueError) as error:  # also of another version, or no base64
+            raise Refused(Reason.COOKIE_MISSING, "not ours, or past its end") from error
 
 
 def check_state(attempt: Attempt, states: list[str]) -> None:

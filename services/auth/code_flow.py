@@ -33,10 +33,6 @@ class CodeFlow:
             return "Google"
         return urlsplit(self.rules.issuer).hostname or self.rules.issuer
 
-    async def ready(self) -> None:
-        """Return when the provider can be asked. Raises `Refused`."""
-        await self.provider.metadata()
-
     async def url(self, attempt: Attempt, *, choose_account: bool) -> str:
         """Where to send the browser. Raises `Refused`."""
         metadata = await self.provider.metadata()

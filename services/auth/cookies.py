@@ -10,6 +10,8 @@ from services.auth.attempts import LIFE_SECONDS
 from shared.contracts.wire import SESSION_COOKIE, SIGN_IN_COOKIE
 from shared.web.cookies import read
 
+MAX_ATTEMPT = 4096  # what browsers keep
+
 
 def set_attempt(response: web.StreamResponse, value: str) -> None:
     """Bind a sign-in to this browser, for ten minutes."""
@@ -33,7 +35,7 @@ def session(request: web.Request) -> str:
 
 def attempt(request: web.Request) -> str:
     """The cookie that binds a sign-in to this browser; empty when there is none."""
-    return read(request, SIGN_IN_COOKIE)
+    return read(request, SIGN_IN_COOKIE, longest=MAX_ATTEMPT)
 
 
 def _set(response: web.StreamResponse, name: str, value: str, seconds: int) -> None:

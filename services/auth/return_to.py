@@ -1,7 +1,7 @@
 """Where a person wanted to go: paths of ours only, or the console's home.
 
 The value comes from a link, so anybody can write it. What is not certainly a page of ours becomes
-"/" without a word. It is kept on the server (`attempts`), not carried through the provider.
+"/" without a word. It is sealed in a cookie (`attempts`), not carried through the provider.
 """
 
 import re

@@ -19,7 +19,6 @@ class ReadAhead:
         self._store = store
         self.put = store.put
         self.add = store.add
-        self.take = store.take
         self.remove = store.remove
         self.index_add = store.index_add
         self.index_remove = store.index_remove

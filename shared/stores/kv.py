@@ -24,10 +24,7 @@ class KeyValue(Protocol):
         """Store or replace."""
 
     async def add(self, key: str, value: bytes, seconds: int) -> bool:
-        """Store only if absent; False when something is there."""
-
-    async def take(self, key: str) -> bytes | None:
-        """Read and remove in one step: of two takers only one gets it."""
+        """Store only if absent, in one step: of two callers only one gets True."""
 
     async def remove(self, *keys: str) -> None:
         """Remove; absent keys are fine."""

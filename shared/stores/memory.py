@@ -29,11 +29,6 @@ class MemoryKeyValue:
         await self.put(key, value, seconds)
         return True
 
-    async def take(self, key: str) -> bytes | None:
-        value = await self.get(key)
-        self._values.pop(key, None)
-        return value
-
     async def remove(self, *keys: str) -> None:
         for key in keys:
             self._values.pop(key, None)

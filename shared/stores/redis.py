@@ -63,9 +63,6 @@ class RedisKeyValue:
     async def add(self, key: str, value: bytes, seconds: int) -> bool:
         return bool(await self._ask(self._redis.set(key, value, ex=seconds, nx=True)))
 
-    async def take(self, key: str) -> bytes | None:
-        return cast("bytes | None", await self._ask(self._redis.getdel(key)))
-
     async def remove(self, *keys: str) -> None:
         pipeline = self._redis.pipeline(transaction=False)
         for key in keys:

@@ -8,10 +8,10 @@ import re
 
 from aiohttp import web
 
-_VALUE = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_VALUE = re.compile(r"[A-Za-z0-9_-]+")
 
 
-def read(request: web.Request, name: str) -> str:
+def read(request: web.Request, name: str, *, longest: int = 64) -> str:
     """The value; empty when the cookie is missing, odd, or there twice (one of them is planted)."""
     pairs = [
         pair.strip(" \t").partition("=")
@@ -19,4 +19,6 @@ def read(request: web.Request, name: str) -> str:
         for pair in header.split(";")
     ]
     values = [value for found, _, value in pairs if found == name]
-    return values[0] if len(values) == 1 and _VALUE.fullmatch(values[0]) else ""
+    if len(values) != 1 or len(values[0]) > longest or not _VALUE.fullmatch(values[0]):
+        return ""
+    return values[0]

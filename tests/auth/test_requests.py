@@ -183,9 +183,12 @@ class Gone(MemoryKeyValue):
         self._check()
         await super().put(key, value, seconds)
 
-    async def take(self, key: str) -> bytes | None:
+    async def add(self, key: str, value: bytes, seconds: int) -> bool:
         self._check()
-        return await super().take(key)
+        return await super().add(key, value, seconds)
+
+    async def ping(self) -> None:
+        self._check()
 
     def _check(self) -> None:
         if self.down:

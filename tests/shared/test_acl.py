@@ -39,7 +39,6 @@ async def test_only_the_owner_writes(server: Valkey, service: Service, family: F
     writes = [
         ("SET", key, "x", "EX", "60"),
         ("SET", key, "x", "EX", "60", "NX"),
-        ("GETDEL", key),
         ("DEL", key),
         ("SADD", index, "a"),
         ("SREM", index, "a"),

@@ -47,7 +47,6 @@ async def test_a_value_ends_on_time(stand: Stand) -> None:
     await stand.wait(1.2)
     assert await stand.store.get(KEY) is None
     assert await stand.store.get_many([KEY]) == [None]
-    assert await stand.store.take(KEY) is None
     assert await stand.store.index(SET) == set()
 
 
@@ -74,19 +73,6 @@ async def test_adding_is_possible_again_after_the_end(stand: Stand) -> None:
 async def test_of_fifty_who_add_one_succeeds(store: KeyValue) -> None:
     answers = await asyncio.gather(*(store.add(KEY, b"x", 60) for _ in range(50)))
     assert sum(answers) == 1
-
-
-async def test_what_was_taken_is_gone(store: KeyValue) -> None:
-    await store.put(KEY, b"value", 60)
-    assert await store.take(KEY) == b"value"
-    assert await store.take(KEY) is None
-    assert await store.get(KEY) is None
-
-
-async def test_of_fifty_takers_one_gets_it(store: KeyValue) -> None:
-    await store.put(KEY, b"value", 60)
-    answers = await asyncio.gather(*(store.take(KEY) for _ in range(50)))
-    assert [answer for answer in answers if answer is not None] == [b"value"]
 
 
 async def test_removing_takes_values_and_sets_and_minds_nothing_absent(store: KeyValue) -> None:
@@ -146,7 +132,6 @@ EVERY_CALL: dict[str, Callable[[KeyValue], Any]] = {
     "get_many": lambda store: store.get_many([KEY, OTHER]),
     "put": lambda store: store.put(KEY, b"x", 60),
     "add": lambda store: store.add(KEY, b"x", 60),
-    "take": lambda store: store.take(KEY),
     "remove": lambda store: store.remove(KEY),
     "index_add": lambda store: store.index_add(SET, "a", 60),
     "index_remove": lambda store: store.index_remove(SET, "a"),

@@ -13,12 +13,12 @@ async def begin(request: web.Request) -> web.Response:
     return_to, trusted = links.wanted(request), links.trusted(request)
     choose = "choose" in request.query
     try:
-        await parts.flow.ready()  # before anything is stored for a provider that is down
-        started = await parts.attempts.begin(return_to, trusted=trusted)
+        started = parts.attempts.begin(return_to, trusted=trusted)
         url = await parts.flow.url(started.attempt, choose_account=choose)
     except Refused as refused:
         again = links.start(return_to, trusted=trusted, choose_account=choose)
         raise problem(refused, again, again) from refused
+    await parts.store.ping()  # else a person is sent away for a sign-in that cannot end
     response = web.Response(status=303, headers={"Location": url})
     cookies.set_attempt(response, started.cookie)
     return response
