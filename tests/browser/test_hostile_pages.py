@@ -41,7 +41,8 @@ async def test_a_second_document_ends_frame_and_bridge(
     await shows(console, visitor, name)
     await visitor.closed("The page tried to load another page")
     await asyncio.sleep(0.3)
-    # its own route again is allowed by path: the server refuses it, so its script never ran
+    # frame-src allows its own route again, by path; the connection allowlist stops it, and the
+    # server would refuse it (test_frame.py), so no second document's script ever ran
     assert reads[:1] == [200]
     assert set(reads[1:]) <= {403}
     assert console.relay.calls() == []

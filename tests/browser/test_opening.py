@@ -104,6 +104,7 @@ async def test_a_silent_page_is_not_left_blank(console: Console, visitor: Person
     assert console.relay.calls() == []  # nothing ran because of the silence
     await visitor.page.get_by_role("button", name="Show the answer as text").click()
     await expect(notices.locator("pre")).to_have_text("three toys")
+    assert await frame.evaluate("heard.filter(({ method }) => method)") == []
     await frame.evaluate("note('ui/notifications/initialized')")
     assert [one["method"] for one in await heard(frame, 2)] == [
         "ui/notifications/tool-input",
