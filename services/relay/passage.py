@@ -123,20 +123,28 @@ class Passage:
         request_id: rpc.Id | None,
     ) -> web.StreamResponse:
         server, restricted, answered = way.server, policy.restricts(way.server), False
-        async with contextlib.aclosing(events_of(server, response, alive)) as events:
-            async for event in events:
-                data = data_of(event)
-                if data and (restricted or request_id is not None):
-                    message = read_message(server, data)
-                    if restricted and policy.filtered(server, message):
-                        data = rpc.dumps(message)
-                        event = with_data(event, data)
-                    answered = answered or _answers(message, request_id)
-                out.resumable = out.resumable or is_resumable(event)
-                if answered and not out.begun and not out.resumable:
-                    # nothing came before it: as plain JSON no reader limits its length
-                    return _json(data, 200)
-                await out.write(event)
+        looked_at = restricted or request_id is not None
+        async with contextlib.aclosing(events_of(server, response, alive)) as together:
+            async for events in together:
+                passed = bytearray() if looked_at else bytearray(b"".join(events))
+                try:
+                    for event in events if looked_at else ():
+                        data = data_of(event)
+                        if data:
+                            message = read_message(server, data)
+                            if restricted and policy.filtered(server, message):
+                                data = rpc.dumps(message)
+                                event = with_data(event, data)
+                            answered = answered or _answers(message, request_id)
+                        out.resumable = out.resumable or is_resumable(event)
+                        if answered and not (out.begun or passed or out.resumable):
+                            # nothing came before it: as plain JSON no reader limits its length
+                            return _json(data, 200)
+                        passed += event
+                finally:
+                    # one write for all: for each small event it would hold up everybody else
+                    if passed:
+                        await out.write(bytes(passed))
                 if out.left:
                     return await out.end()
         if request_id is not None and not answered and not out.resumable:

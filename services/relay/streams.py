@@ -5,7 +5,8 @@ There is no limit on the length of a line: a server sends a whole page as one `d
 
 import re
 
-_END = re.compile(rb"(?:\r\n|\n|\r(?!\n))(?:\r\n|\n|\r)")
+# all blank lines at once: a flood of them is one event, not thousands
+_END = re.compile(rb"(?:\r\n|\n|\r(?!\n))(?:\r\n|\n|\r)++")
 _LINE = re.compile(rb"\r\n|\n|\r")
 _LONGEST_END = 4
 
