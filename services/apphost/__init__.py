@@ -1,10 +1,13 @@
-"""apphost: how a server's page is shown. The console, its frames, and the bridge's call route.
+"""apphost: how a server's page is shown. The console, its frames, and the bridge's routes.
 
 Routes (public port)
     GET  /                              signed in  the person's servers and their pages
     GET  /apps/{slug}                   signed in  the host page; another site's link asks first
     GET  /apps/{slug}/frame             signed in  a server's page, sandboxed; never a redirect
     POST /apps/{slug}/tools/call        signed in  one call of the page, or of the host for it
+    POST /apps/{slug}/tools/list        signed in  the tools that the page may call
+    POST /apps/{slug}/resources/list    signed in  what this server offers to read
+    POST /apps/{slug}/resources/read    signed in  one of these
     GET  /static/{name}                 public     stylesheet, mark, copy button
     GET  /static/host/{version}/{name}  public     the host page's own modules, as written
 

@@ -7,6 +7,7 @@ import aiohttp
 from aiohttp import web
 
 from services.apphost.handlers import frame
+from services.apphost.handlers.bridge_read import BridgeRead
 from services.apphost.handlers.frame import Frame
 from services.apphost.handlers.home import Home
 from services.apphost.handlers.host_page import HostPage
@@ -59,6 +60,7 @@ def build(
     relay = RelayClient(http, settings.relay_url, settings.key, clock)
     ask_first = OpenPage(templates, modules)
     show = Frame(config, relay)
+    reads = BridgeRead(relay)
     member = Access.SIGNED_IN
     routes = [
         Route("GET", "/", Home(config, relay, templates).get, member),
@@ -71,6 +73,9 @@ def build(
         ),
         Route("GET", f"{_APP}/frame", show.get, member, Answer.FRAME, guard=frame.guard),
         Route("POST", f"{_APP}/tools/call", ToolCall(config, relay).post, member, Answer.JSON),
+        Route("POST", f"{_APP}/tools/list", reads.tools, member, Answer.JSON),
+        Route("POST", f"{_APP}/resources/list", reads.resources, member, Answer.JSON),
+        Route("POST", f"{_APP}/resources/read", reads.resource, member, Answer.JSON),
         *module_routes(modules),
         *static_routes(STATIC_PATH),
     ]

@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 from shared.contracts.config import Links
 from shared.web.headers import PERMISSIONS_POLICY
 
+BRIDGE_ROUTES = ("tools/call", "tools/list", "resources/read", "resources/list")
 MAX_ORIGINS = 20
 _HOST = re.compile(
     r"(?=.{4,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z](?:[a-z0-9-]{0,61}[a-z0-9])"
@@ -123,12 +124,13 @@ def frame_headers(origins: Sequence[str] = (), links: Links = Links.HOST) -> dic
 
 
 def host_headers(public_url: str, slug: str) -> dict[str, str]:
-    """Headers of `/apps/<slug>`: it may call this server's route and hold this frame, no other."""
+    """Headers of `/apps/<slug>`: it may ask this server's routes and hold this frame, no other."""
     base = f"{public_url}/apps/{slug}"
+    routes = " ".join(f"{base}/{route}" for route in BRIDGE_ROUTES)
     return {
         "Content-Security-Policy": (
             "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:;"
-            f" connect-src {base}/tools/call; frame-src {base}/frame;"
+            f" connect-src {routes}; frame-src {base}/frame;"
             " frame-ancestors 'none'; base-uri 'none'; form-action 'none'; object-src 'none';"
             " require-trusted-types-for 'script'; trusted-types 'none'"
         ),

@@ -79,15 +79,21 @@ class Console:
         return await self.get(path, cookie, Sec_Fetch_Site="same-origin", Sec_Fetch_Dest="iframe")
 
     async def call(
-        self, cookie: str | None, body: Any, *, slug: str = "toys", **headers: str
+        self,
+        cookie: str | None,
+        body: Any,
+        *,
+        slug: str = "toys",
+        route: str = "tools/call",
+        **headers: str,
     ) -> Reply:
-        """The host page's script calls a tool. `body`: JSON, or bytes as they are."""
+        """The host page's script asks a bridge route. `body`: JSON, or bytes as they are."""
         sent = {
             "Origin": self.url,
             "Sec-Fetch-Site": "same-origin",
             "Content-Type": "application/json",
         } | _named(headers)
-        path = f"/apps/{slug}/tools/call"
+        path = f"/apps/{slug}/{route}"
         return await self.send("POST", path, cookie, sent, body)
 
     async def send(

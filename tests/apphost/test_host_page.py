@@ -32,6 +32,7 @@ async def test_the_script_is_told_what_the_operator_and_the_server_said(
         "page": "ui://t/page",
         "frame": "/apps/toys/frame",
         "call": "/apps/toys/tools/call",
+        "reads": "/apps/toys",
         "sandbox": "allow-scripts allow-popups allow-popups-to-escape-sandbox",
         "tool": {"name": "show", "inputSchema": {"type": "object"}},
         "readOnly": True,
@@ -40,14 +41,15 @@ async def test_the_script_is_told_what_the_operator_and_the_server_said(
     assert "Reads only" in answer.text
 
 
-async def test_the_host_page_reaches_its_own_frame_and_call_route_only(
+async def test_the_host_page_reaches_its_own_frame_and_routes_only(
     console: Console, ada: str
 ) -> None:
     answer = await console.get("/apps/toys", ada)
     base = f"{console.url}/apps/toys"
     assert answer.headers.getall("Content-Security-Policy") == [
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:;"
-        f" connect-src {base}/tools/call; frame-src {base}/frame;"
+        f" connect-src {base}/tools/call {base}/tools/list"
+        f" {base}/resources/read {base}/resources/list; frame-src {base}/frame;"
         " frame-ancestors 'none'; base-uri 'none'; form-action 'none'; object-src 'none';"
         " require-trusted-types-for 'script'; trusted-types 'none'"
     ]

@@ -21,7 +21,11 @@ async def test_initialize_answers_id_0_with_what_is_true(console: Console, visit
     result = answer["result"]
     assert result["protocolVersion"] == "2026-01-26"
     assert result["hostInfo"] == {"name": "strad", "version": "0.1.0"}
-    assert result["hostCapabilities"] == {"openLinks": {}, "serverTools": {}}
+    assert result["hostCapabilities"] == {
+        "openLinks": {},
+        "serverResources": {},
+        "serverTools": {},
+    }
     context = result["hostContext"]
     assert context["theme"] == "light"
     assert context["displayMode"] == "inline"
@@ -120,3 +124,45 @@ async def test_query_and_hash_of_the_address_reach_the_page(
     search, fragment = await frame.evaluate("[location.search, location.hash]")
     assert search == "?uri=ui%3A%2F%2Ft%2Fpage&view=week&q=a+b%26"
     assert fragment == "#item-3"
+
+
+async def test_a_page_reads_its_server_and_sees_the_tools_it_may_call(
+    console: Console, visitor: Person
+) -> None:
+    frame = await probe(console, visitor)
+    console.toys.tool("hidden", _meta={"ui": {"visibility": ["model"]}})
+    console.toys.resources = [{"uri": "toys://shelf/1", "name": "One"}]
+    item = {"uri": "toys://shelf/1", "mimeType": "text/plain", "text": "three"}
+    console.toys.contents["toys://shelf/1"] = [item]
+    listed = await frame.evaluate("ask('tools/list')")
+    assert [tool["name"] for tool in listed["result"]["tools"]] == ["show"]
+    listed = await frame.evaluate("ask('resources/list', {})")
+    assert listed["result"] == {"resources": console.toys.resources}
+    read = await frame.evaluate("ask('resources/read', { uri: 'toys://shelf/1' })")
+    assert read["result"] == {"contents": [item]}
+    read = await frame.evaluate("ask('resources/read', { uri: 'toys://none' })")
+    assert read["error"] == {"code": -32002, "message": "Resource not found"}
+    assert {one["slug"] for one in console.relay.asked} == {"toys"}
+
+
+async def test_odd_reads_are_refused_in_the_browser(console: Console, visitor: Person) -> None:
+    frame = await probe(console, visitor)
+    await heard(frame, 2)
+    before = len(console.relay.asked)
+    for params in ({}, {"uri": 7}, {"uri": ""}, {"uri": "x" * 2049}, {"uri": ["toys://a"]}):
+        answer = await frame.evaluate("(params) => ask('resources/read', params)", params)
+        assert answer["error"]["code"] == -32602
+    for method in ("tools/list", "resources/list"):
+        answer = await frame.evaluate("(method) => ask(method, { cursor: '2' })", method)
+        assert answer["error"]["code"] == -32602
+    assert len(console.relay.asked) == before
+
+
+async def test_a_right_that_ended_is_noticed_by_a_read_too(
+    console: Console, visitor: Person
+) -> None:
+    frame = await probe(console, visitor)
+    await heard(frame, 2)
+    console.relay.problem = Problem(ProblemKind.NOT_FOUND, "Ended.")
+    await frame.evaluate("void ask('resources/list')")
+    await visitor.closed("You no longer have this app")

@@ -82,6 +82,7 @@ def _boot(server: Server, page: AppPage, *, look_only: bool) -> dict[str, Any]:
         "page": page.uri,
         "frame": f"{APPS_PATH}/{server.slug}/frame",
         "call": f"{APPS_PATH}/{server.slug}/tools/call",
+        "reads": f"{APPS_PATH}/{server.slug}",
         "sandbox": csp.sandbox(server.app.links),
         "tool": _tool(page.tool) if page.tool is not None else None,
         "readOnly": page.read_only,

@@ -4,28 +4,24 @@ The server is the one in the path, whatever the message says. Signed in, JSON on
 origin (`shared.web.origin`); the relay decides the rest: entitlement, policy, visibility, surface.
 """
 
-import json
 from typing import Any, Literal
 
 from aiohttp import web
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field
 
+from services.apphost.incoming import Incoming, read
 from services.apphost.relay_client import SPARE_SECONDS, RelayClient, RpcError
 from shared.contracts.config import Config
 from shared.contracts.identity import SessionKind
 from shared.contracts.problems import Problem, ProblemKind
 from shared.contracts.wire import Surface
-from shared.web import body
-from shared.web.origin import require_json
 from shared.web.routes import PRINCIPAL
 
 _DEFAULT_SECONDS = 60
 
 
-class CallBody(BaseModel):
+class CallBody(Incoming):
     """The body. `page` is the `ui://` address that is shown; `surface` says who asks."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
     name: str = Field(min_length=1, max_length=256)
     arguments: dict[str, Any]
@@ -47,8 +43,7 @@ class ToolCall:
             title = "This sign-in may look, but not act."
             advice = "Sign out, and sign in yourself to use the app."
             raise Problem(ProblemKind.FORBIDDEN, title, advice, "look-only-session")
-        require_json(request)
-        call = _parse(await body.read(request))
+        call = await read(request, CallBody, "a tool call")
         server = self._config.server(slug)
         seconds = (server.timeout if server else _DEFAULT_SECONDS) + SPARE_SECONDS
         try:
@@ -64,20 +59,3 @@ class ToolCall:
         except RpcError as error:
             return web.json_response({"error": error.error})
         return web.json_response({"result": result})
-
-
-def _parse(body: bytes) -> CallBody:
-    try:
-        return CallBody.model_validate(json.loads(body, parse_constant=_no_constant))
-    except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        where = ".".join(map(str, first["loc"])) or "the body"
-        advice = f"{where}: {first['msg']}"
-        raise Problem(ProblemKind.BAD_REQUEST, "This is not a tool call.", advice) from error
-    except (ValueError, RecursionError) as error:
-        title = "The request is not JSON."
-        raise Problem(ProblemKind.BAD_REQUEST, title, "Send one JSON object.") from error
-
-
-def _no_constant(text: str) -> float:
-    raise ValueError(f"{text} is not JSON")

@@ -1,4 +1,4 @@
-// Tool calls, over this server's one route. The path is fixed by the page's policy: no other
+// Tool calls, over this server's own routes. The paths are fixed by the page's policy: no other
 // server's route can be reached from here, whatever the code says.
 
 import { INVALID_PARAMS, REFUSED, Refusal, isRecord } from "./rpc.js";
@@ -10,12 +10,22 @@ import { INVALID_PARAMS, REFUSED, Refusal, isRecord } from "./rpc.js";
  * @param {import("./types.d.ts").Params} args
  * @returns {Promise<import("./types.d.ts").Outcome>}
  */
-export async function callTool(boot, surface, name, args) {
+export function callTool(boot, surface, name, args) {
+  return askServer(boot.call, { name, arguments: args, page: boot.page, surface });
+}
+
+/**
+ * One question over one of the bridge's routes.
+ *
+ * @param {string} path @param {object} body
+ * @returns {Promise<import("./types.d.ts").Outcome>}
+ */
+export async function askServer(path, body) {
   try {
-    const response = await fetch(boot.call, {
+    const response = await fetch(path, {
       method: "POST",
       headers: { "Content-Type": "application/json" },
-      body: JSON.stringify({ name, arguments: args, page: boot.page, surface }),
+      body: JSON.stringify(body),
       redirect: "error",
     });
     const answer = await response.json();
@@ -27,7 +37,7 @@ export async function callTool(boot, surface, name, args) {
     return {
       kind: "problem",
       status: response.status,
-      title: String(answer.title ?? "The call failed."),
+      title: String(answer.title ?? "The request failed."),
       detail: String(answer.detail ?? ""),
     };
   } catch {
@@ -50,12 +60,17 @@ export function answerCalls(boot, heard) {
     }
     const outcome = await callTool(boot, "app", name, args);
     heard(outcome);
-    if (outcome.kind === "result") return outcome.result;
-    if (outcome.kind === "error") {
-      throw new Refusal(outcome.error.code, outcome.error.message, outcome.error.data);
-    }
-    throw new Refusal(REFUSED, sentence(outcome));
+    return passOn(outcome);
   };
+}
+
+/** An outcome as the page's answer. @param {import("./types.d.ts").Outcome} outcome */
+export function passOn(outcome) {
+  if (outcome.kind === "result") return outcome.result;
+  if (outcome.kind === "error") {
+    throw new Refusal(outcome.error.code, outcome.error.message, outcome.error.data);
+  }
+  throw new Refusal(REFUSED, sentence(outcome));
 }
 
 /** Why a call brought no result, for people. @param {import("./types.d.ts").Outcome} outcome */

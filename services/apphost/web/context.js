@@ -19,7 +19,11 @@ export function introduction(boot, frame) {
   return {
     protocolVersion: PROTOCOL,
     hostInfo: { name: "strad", version: boot.version },
-    hostCapabilities: boot.lookOnly ? { openLinks: {} } : { openLinks: {}, serverTools: {} },
+    hostCapabilities: {
+      openLinks: {},
+      serverResources: {},
+      ...(boot.lookOnly ? {} : { serverTools: {} }),
+    },
     hostContext: {
       theme: theme(),
       displayMode: "inline",

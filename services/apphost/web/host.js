@@ -6,6 +6,7 @@ import { answerCalls } from "./calls.js";
 import { introduction, watchContext } from "./context.js";
 import { LinkStrip } from "./links.js";
 import { Opening } from "./opening.js";
+import { answerReads } from "./reads.js";
 import { element, mark, setBusy, showClosed, unsay } from "./stage.js";
 import { openPort } from "./window_port.js";
 
@@ -66,6 +67,7 @@ function start() {
   requests.set("ping", () => ({}));
   requests.set("ui/open-link", async ({ url }) => ((await strip.ask(url)) ? {} : { isError: true }));
   requests.set("tools/call", answerCalls(boot, heard));
+  answerReads(boot, heard, requests);
   /** @type {Map<string, import("./types.d.ts").Listener>} */
   const notifications = new Map();
   notifications.set("ui/notifications/initialized", () => initialized());

@@ -21,6 +21,8 @@ export interface Boot {
   frame: string;
   /** path of the call route */
   call: string;
+  /** what the read routes begin with; the method follows */
+  reads: string;
   /** sandbox tokens of the iframe */
   sandbox: string;
   /** the declaring tool; null when no tool names this page */

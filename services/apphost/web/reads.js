@@ -1,0 +1,32 @@
+// What a page may read: the tools it may call, and everything this server offers to read.
+
+import { askServer, passOn } from "./calls.js";
+import { INVALID_PARAMS, Refusal } from "./rpc.js";
+
+const MAX_URI = 2048;
+
+/**
+ * @param {import("./types.d.ts").Boot} boot
+ * @param {(outcome: import("./types.d.ts").Outcome) => void} heard
+ * @param {Map<string, import("./types.d.ts").Answerer>} requests the table to add to
+ */
+export function answerReads(boot, heard, requests) {
+  /** @param {string} method @param {object} body */
+  const ask = async (method, body) => {
+    const outcome = await askServer(`${boot.reads}/${method}`, body);
+    heard(outcome);
+    return passOn(outcome);
+  };
+  for (const method of ["tools/list", "resources/list"]) {
+    requests.set(method, ({ cursor }) => {
+      if (cursor === undefined) return ask(method, {});
+      throw new Refusal(INVALID_PARAMS, "The list comes whole: there is no cursor.");
+    });
+  }
+  requests.set("resources/read", ({ uri }) => {
+    if (typeof uri === "string" && uri !== "" && uri.length <= MAX_URI) {
+      return ask("resources/read", { uri });
+    }
+    throw new Refusal(INVALID_PARAMS, "resources/read takes the uri of a resource.");
+  });
+}
