@@ -8,8 +8,7 @@ from services.relay import policy, rpc
 from services.relay.ask import Asker
 from services.relay.gate import Way
 from services.relay.hello import Hello
-from services.relay.upstream import malformed
-from shared import log
+from services.relay.upstream import deadline, malformed, too_large
 from shared.clock import Clock
 from shared.contracts.access import ToolFacts
 from shared.contracts.problems import Problem, ProblemKind
@@ -18,6 +17,8 @@ from shared.decide import tool_facts
 KEEP_SECONDS = 5.0
 YOUNG_SECONDS = 1.0
 MAX_PAGES = 100
+MAX_PAGED_BYTES = 2 * 1024 * 1024
+MAX_PAGED_ENTRIES = 10_000
 _MAX_KEPT = 256
 
 
@@ -55,8 +56,10 @@ class Catalog:
             return kept
         entries = await self.entries(way, hello, "tools/list", "tools")
         tools = policy.callable_over_http(way.server, policy.keep(way.server, entries))
-        facts = {tool["name"]: _facts(way, tool) for tool in tools}
-        listing = Listing(tools, facts, self._clock())
+        listing = Listing(tools, _facts(way, tools), self._clock())
+        # callers can make up capabilities: what is of no use any more must not add up
+        old = listing.taken - KEEP_SECONDS
+        self._kept = OrderedDict((k, one) for k, one in self._kept.items() if one.taken > old)
         self._kept[key] = listing
         if len(self._kept) > _MAX_KEPT:
             self._kept.popitem(last=False)
@@ -71,10 +74,15 @@ class Catalog:
         return listing.facts.get(name)
 
     async def entries(self, way: Way, hello: Hello, method: str, member: str) -> list[Any]:
-        """The entries of all pages of a listing."""
+        """The entries of all pages of a listing, which together have the time of one request."""
+        async with deadline(way.server):
+            return await self._pages(way, hello, method, member)
+
+    async def _pages(self, way: Way, hello: Hello, method: str, member: str) -> list[Any]:
         found: list[Any] = []
         seen: set[str] = set()
         params: rpc.Message = {}
+        size = 0
         for _ in range(MAX_PAGES):
             answer = await self._asker.ask(way, hello, method, params)
             if "error" in answer:
@@ -88,6 +96,9 @@ class Catalog:
                 return found
             if not isinstance(cursor, str) or cursor in seen:
                 break
+            size += len(rpc.dumps(page))
+            if size > MAX_PAGED_BYTES or len(found) > MAX_PAGED_ENTRIES:
+                raise too_large(way.server, f"{MAX_PAGED_BYTES // 2**20} MiB of {member}")
             seen.add(cursor)
             params = {"cursor": cursor}
         raise malformed(way.server, f"the pages of {method} do not come to an end")
@@ -99,9 +110,14 @@ def as_problem(way: Way, refusal: ServerSaidNo) -> Problem:
     return Problem(ProblemKind.UPSTREAM_REFUSED, title, str(refusal)[:300])
 
 
-def _facts(way: Way, tool: dict[str, Any]) -> ToolFacts:
-    try:
-        return tool_facts(tool)
-    except ValueError as error:
-        log.warning("tool-malformed", slug=way.server.slug, tool=tool["name"], fault=str(error))
-        return ToolFacts(tool["name"], app_visible=False, page=None, read_only=False)
+def _facts(way: Way, tools: list[dict[str, Any]]) -> dict[str, ToolFacts]:
+    facts, faulty = {}, []
+    for tool in tools:
+        name = tool["name"]
+        try:
+            facts[name] = tool_facts(tool)
+        except ValueError as error:
+            facts[name] = ToolFacts(name, app_visible=False, page=None, read_only=False)
+            faulty.append((name, str(error)))
+    policy.warn_of("tools-malformed", way.server, faulty)
+    return facts

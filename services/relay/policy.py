@@ -40,14 +40,23 @@ def callable_over_http(server: Server, tools: list[Any]) -> list[Any]:
 
     A client must not call those: it could not send what the server expects.
     """
-    kept = []
+    kept, faulty = [], []
     for tool in tools:
         fault = find_invalid_x_mcp_header(tool.get("inputSchema"))
         if fault is None:
             kept.append(tool)
         else:
-            log.warning("tool-left-out", slug=server.slug, tool=str(tool["name"]), fault=fault)
+            faulty.append((tool["name"], fault))
+    warn_of("tools-left-out", server, faulty)
     return kept
+
+
+def warn_of(event: str, server: Server, faulty: list[tuple[str, str]]) -> None:
+    """Log tools with their faults, in one short line: the server says how many, and how long."""
+    if faulty:
+        tool, fault = faulty[0]
+        count = len(faulty)
+        log.warning(event, slug=server.slug, count=count, first=tool[:128], fault=fault[:200])
 
 
 def _permitted(server: Server, tool: Any) -> bool:
