@@ -17,11 +17,16 @@ from shared.web.headers import PERMISSIONS_POLICY
 
 BRIDGE_ROUTES = ("tools/call", "tools/list", "resources/read", "resources/list")
 MAX_ORIGINS = 20
+MAX_ENTRIES = 100  # looked at; a server writes as many as it likes, of any size
 _HOST = re.compile(
     r"(?=.{4,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z](?:[a-z0-9-]{0,61}[a-z0-9])"
 )
 _PORT = re.compile(r"[1-9][0-9]{0,4}")
 _SANDBOX = "allow-scripts"
+# the host's own full screen and Copy buttons; `self` leaves out the frame, whose origin is opaque
+_HOST_PERMISSIONS = PERMISSIONS_POLICY.replace("fullscreen=()", "fullscreen=(self)").replace(
+    "clipboard-write=()", "clipboard-write=(self)"
+)
 _POPUPS = " allow-popups allow-popups-to-escape-sandbox"
 
 
@@ -79,13 +84,13 @@ def declared(ui: dict[str, Any], own_host: str) -> Declared:
         return Declared()
     accepted: list[str] = []
     dropped: list[str] = []
-    for entry in entries:
+    for entry in entries[:MAX_ENTRIES]:
         fits = is_bare_origin(entry, own_host) and len(accepted) < MAX_ORIGINS
         if fits and entry not in accepted:
             accepted.append(entry)
         elif not fits:
-            dropped.append(str(entry)[:200])
-    return Declared(tuple(accepted), tuple(dropped[:100]))
+            dropped.append(entry[:200] if isinstance(entry, str) else f"({type(entry).__name__})")
+    return Declared(tuple(accepted), tuple(dropped))
 
 
 def policy(origins: Sequence[str], links: Links) -> str:
@@ -134,6 +139,6 @@ def host_headers(public_url: str, slug: str) -> dict[str, str]:
             " frame-ancestors 'none'; base-uri 'none'; form-action 'none'; object-src 'none';"
             " require-trusted-types-for 'script'; trusted-types 'none'"
         ),
-        "Permissions-Policy": PERMISSIONS_POLICY,
+        "Permissions-Policy": _HOST_PERMISSIONS,
         "Referrer-Policy": "no-referrer",
     }

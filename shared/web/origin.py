@@ -53,8 +53,8 @@ def require_json(request: web.Request) -> None:
 
 
 def require_form(request: web.Request) -> None:
-    """A form of ours."""
-    if request.content_type != _FORM:
+    """A form of ours, in UTF-8: any other charset that Python knows would be tried on the body."""
+    if request.content_type != _FORM or (request.charset or "utf-8").lower() != "utf-8":
         raise Problem(
             ProblemKind.MEDIA_TYPE,
             "Only a form of this console is accepted here.",

@@ -170,6 +170,19 @@ async def test_a_link_cannot_do_what_a_form_does(auth: Auth, path: str) -> None:
     assert await auth.has_session(browser)
 
 
+@pytest.mark.parametrize("charset", ["nope", "idna", "punycode", "utf-7", "zlib", "utf-16"])
+async def test_a_form_in_another_charset_is_refused(auth: Auth, charset: str) -> None:
+    browser = await auth.signed_in()
+    headers = {
+        "Cookie": f"{SESSION_COOKIE}={browser.cookie(auth.url, SESSION_COOKIE)}",
+        "Origin": auth.url,
+        "Content-Type": f"application/x-www-form-urlencoded; charset={charset}",
+    }
+    form = b"label=x&life=86400"
+    async with auth.http.post(f"{auth.url}/auth/tokens", data=form, headers=headers) as answer:
+        assert answer.status == 415
+
+
 class Gone(MemoryKeyValue):
     """A store that can stop answering."""
 
