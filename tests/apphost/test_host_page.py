@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from services.apphost import styles
 from shared.contracts.identity import SessionKind
 from shared.contracts.problems import Problem, ProblemKind
 from tests.apphost.console import Console
@@ -24,7 +25,9 @@ async def test_the_script_is_told_what_the_operator_and_the_server_said(
     console: Console, ada: str
 ) -> None:
     answer = await console.get("/apps/toys", ada)
-    assert boot(answer.text) == {
+    told = boot(answer.text)
+    assert told.pop("styles") == styles.variables()
+    assert told == {
         "version": "0.1.0",
         "slug": "toys",
         "name": "Toy shop",
@@ -57,7 +60,8 @@ async def test_the_host_page_reaches_its_own_frame_and_routes_only(
     assert answer.headers["X-Frame-Options"] == "DENY"
     assert answer.headers["Cross-Origin-Opener-Policy"] == "same-origin"
     assert answer.headers["Cache-Control"] == "no-store"
-    assert "self" not in answer.headers["Permissions-Policy"]
+    granted = re.findall(r"([a-z-]+)=\((?!\))", answer.headers["Permissions-Policy"])
+    assert granted == ["clipboard-write", "fullscreen"]
 
 
 async def test_no_markup_of_a_server_becomes_ours(console: Console, ada: str) -> None:

@@ -31,9 +31,14 @@ SCHEMA = {
 }
 
 
-async def probe(console: Console, person: Person, query: str = "", **tool: Any) -> Frame:
-    """The server ships the probe; its tool `show` reads only, unless `tool` says otherwise."""
-    console.toys.page(PROBE)
+async def probe(
+    console: Console, person: Person, query: str = "", *, extra: str = "", **tool: Any
+) -> Frame:
+    """The server ships the probe; its tool `show` reads only, unless `tool` says otherwise.
+
+    `extra`: markup at the end of the page, for what it must do of its own accord.
+    """
+    console.toys.page(PROBE + extra)
     told = {"annotations": {"readOnlyHint": True}, "inputSchema": SCHEMA} | tool
     console.toys.tool("show", "ui://t/page", **told)
     console.toys.on_call = lambda _: RESULT

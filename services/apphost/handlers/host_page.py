@@ -5,7 +5,7 @@ from typing import Any
 from aiohttp import web
 from jinja2 import Environment
 
-from services.apphost import csp
+from services.apphost import csp, styles
 from services.apphost.discovery import AppPage, find_pages
 from services.apphost.modules import Modules
 from services.apphost.relay_client import RelayClient
@@ -84,6 +84,7 @@ def _boot(server: Server, page: AppPage, *, look_only: bool) -> dict[str, Any]:
         "call": f"{APPS_PATH}/{server.slug}/tools/call",
         "reads": f"{APPS_PATH}/{server.slug}",
         "sandbox": csp.sandbox(server.app.links),
+        "styles": styles.variables(),
         "tool": _tool(page.tool) if page.tool is not None else None,
         "readOnly": page.read_only,
         "lookOnly": look_only,

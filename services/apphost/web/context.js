@@ -13,9 +13,10 @@ const size = (frame) => ({ width: frame.clientWidth, height: frame.clientHeight 
 /**
  * @param {import("./types.d.ts").Boot} boot
  * @param {HTMLElement} frame
+ * @param {import("./display.js").Display} display
  * @returns {import("./types.d.ts").McpUiInitializeResult}
  */
-export function introduction(boot, frame) {
+export function introduction(boot, frame, display) {
   return {
     protocolVersion: PROTOCOL,
     hostInfo: { name: "strad", version: boot.version },
@@ -26,8 +27,11 @@ export function introduction(boot, frame) {
     },
     hostContext: {
       theme: theme(),
-      displayMode: "inline",
-      availableDisplayModes: ["inline"],
+      styles: { variables: boot.styles },
+      displayMode: display.mode,
+      availableDisplayModes: display.modes,
+      // fixed on both sides, so a page fills the stage and has no size to report: the host ignores
+      // `size-changed`, which would otherwise feed the stage's own size back into itself
       containerDimensions: size(frame),
       locale: navigator.language,
       timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone,

@@ -4,6 +4,7 @@
 import { Bridge } from "./bridge.js";
 import { answerCalls } from "./calls.js";
 import { introduction, watchContext } from "./context.js";
+import { Display } from "./display.js";
 import { LinkStrip } from "./links.js";
 import { Opening } from "./opening.js";
 import { answerReads } from "./reads.js";
@@ -63,9 +64,13 @@ function start() {
   const strip = new LinkStrip();
   /** @type {Map<string, import("./types.d.ts").Answerer>} */
   const requests = new Map();
-  requests.set("ui/initialize", () => introduction(boot, frame));
+  requests.set("ui/initialize", ({ appCapabilities }) => {
+    display.learn(appCapabilities);
+    return introduction(boot, frame, display);
+  });
   requests.set("ping", () => ({}));
   requests.set("ui/open-link", async ({ url }) => ((await strip.ask(url)) ? {} : { isError: true }));
+  requests.set("ui/request-display-mode", ({ mode }) => display.switchTo(mode));
   requests.set("tools/call", answerCalls(boot, heard));
   answerReads(boot, heard, requests);
   /** @type {Map<string, import("./types.d.ts").Listener>} */
@@ -77,6 +82,11 @@ function start() {
     notifications,
     flooded: () => close("The page sent too many messages", "It was stopped so that the console stays usable."),
   });
+  /** @param {import("./types.d.ts").McpUiHostContext} change */
+  const tell = (change) => {
+    if (bridge.ready) bridge.notify("ui/notifications/host-context-changed", change);
+  };
+  const display = new Display(tell);
   const opening = new Opening({ boot, bridge, heard });
 
   const initialized = () => {
@@ -118,9 +128,7 @@ function start() {
   bridge.open(openPort(frame, (data) => bridge.hear(data)));
   frame.src = frameAddress(location);
   element("main").prepend(frame);
-  watchContext(frame, (change) => {
-    if (bridge.ready) bridge.notify("ui/notifications/host-context-changed", change);
-  });
+  watchContext(frame, tell);
 }
 
 element("reload").addEventListener("click", () => location.reload());

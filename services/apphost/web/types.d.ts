@@ -4,6 +4,7 @@
 import type {
   McpUiHostContext,
   McpUiInitializeResult,
+  McpUiStyles,
 } from "@modelcontextprotocol/ext-apps";
 import type { CallToolResult, Tool } from "@modelcontextprotocol/client";
 
@@ -25,6 +26,8 @@ export interface Boot {
   reads: string;
   /** sandbox tokens of the iframe */
   sandbox: string;
+  /** the console's look, in the standard variables */
+  styles: McpUiStyles;
   /** the declaring tool; null when no tool names this page */
   tool: Tool | null;
   readOnly: boolean;
