@@ -38,7 +38,7 @@ class Gate:
         server = self._servers.get(slug)
         decision = may_use(principal, grant, server)
         if isinstance(decision, Denied) or server is None:
-            raise _nothing_here(decision, slug)
+            raise _nothing_here(decision)
         metrics.DECISIONS.labels("allowed").inc()
         return Way(principal, grant, server)
 
@@ -73,12 +73,12 @@ def note(way: Way, tool: str, surface: Surface, decision: Decision) -> None:
     )
 
 
-def _nothing_here(decision: Decision, slug: str) -> Problem:
+def _nothing_here(decision: Decision) -> Problem:
     reason = decision.reason if isinstance(decision, Denied) else "none"
     metrics.DECISIONS.labels(reason).inc()
     return Problem(
         ProblemKind.NOT_FOUND,
         "There is no such server here.",
         "Check the name, or ask an administrator for access to it.",
-        reason=f"{reason}:{slug[:32]}",
+        reason=reason,
     )

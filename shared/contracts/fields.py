@@ -38,6 +38,11 @@ def _seconds(value: Any) -> Any:
     raise ValueError("write a number with a unit, such as 30m, 8h or 90d")
 
 
+def is_slug(text: str) -> bool:
+    """Whether a text could be the slug of a server."""
+    return _SLUG.fullmatch(text) is not None
+
+
 def _slug(value: str) -> str:
     if not _SLUG.fullmatch(value):
         raise ValueError("use 1 to 32 of a-z, 0-9 and -, not starting or ending with -")

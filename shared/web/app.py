@@ -7,6 +7,7 @@ from aiohttp import web
 
 from shared import ids, log, metrics
 from shared.contracts.config import Config
+from shared.contracts.fields import is_slug
 from shared.contracts.problems import Problem, ProblemKind
 from shared.contracts.wire import Service
 from shared.web import headers
@@ -84,13 +85,15 @@ def _log_request(
     service: Service, request: web.Request, path: str, status: int, seconds: float
 ) -> None:
     problem = request.get(PROBLEM)
+    slug = request.match_info.get("slug")
     log.event(
         "request",
         service=service,
         request=request[REQUEST_ID],
         method=request.method,
         route=path,
-        slug=request.match_info.get("slug"),
+        # anything can stand there, a token that was pasted into the address among it
+        slug=slug if slug is None or is_slug(slug) else "(no slug)",
         status=status,
         ms=round(seconds * 1000, 1),
         problem=problem.kind if problem else None,

@@ -161,7 +161,7 @@ def test_no_sandbox_ever_holds_the_same_origin() -> None:
 
 
 def test_no_more_entries_are_looked_at_than_anybody_needs() -> None:
-    fat = [[[]] * 50_000]
+    fat: list[object] = [[[]] * 50_000]
     entries = [fat] * 20 + [f"https://a{n}.example" for n in range(200_000)]
     started = time.process_time()
     found = csp.declared({"csp": {"resourceDomains": entries}}, OWN)

@@ -78,6 +78,9 @@ def misuse(stack: LiveStack, visitor: Visitor) -> None:
     hello(f"{stack.url}/mcp", f"{CANARY}bearer")
     hello(f"{stack.url}/mcp?access_token={CANARY}token", None)
     token = make_token(visitor)
+    # a token pasted into the address
+    post(f"{stack.url}/mcp/strad_pat_{CANARY}", token, message("ping"))
+    post(f"{stack.url}/mcp?servers=strad_pat_{CANARY}", token, message("ping"))
     post(f"{stack.url}/mcp/catalog", token, f'{{"{CANARY}malformed')
     post(f"{stack.url}/mcp/catalog", token, message(f"{CANARY}method"))
     post(f"{stack.url}/mcp/catalog", token, message("tools/call", {"name": f"{CANARY}tool"}))
