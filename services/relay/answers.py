@@ -22,18 +22,18 @@ from shared.contracts.config import Server
 
 _END_SECONDS = 0.05
 
-OnRequest = Callable[[rpc.Message], Awaitable[None]]
+OnMessage = Callable[[rpc.Message], Awaitable[None]]
 
 
 async def read_answer(
     server: Server,
     response: aiohttp.ClientResponse,
     request_id: rpc.Id,
-    on_request: OnRequest | None = None,
+    on_message: OnMessage | None = None,
 ) -> rpc.Message:
     """The message that answers `request_id`: it holds `result` or `error`.
 
-    `on_request` gets each request that the server makes meanwhile; notifications are dropped.
+    `on_message` gets each request and notification that the server sends meanwhile.
     """
     kind = response.content_type
     if kind == "application/json":
@@ -42,7 +42,7 @@ async def read_answer(
             raise malformed(server, "its answer does not answer the request")
         return _checked(server, message, response)
     if kind == "text/event-stream" and response.status == 200:
-        return await _from_stream(server, response, request_id, on_request)
+        return await _from_stream(server, response, request_id, on_message)
     if response.status >= 400:
         raise refused(server, f"it answered HTTP {response.status}")
     raise malformed(server, f"its answer is {kind}, neither JSON nor an event stream")
@@ -52,7 +52,7 @@ async def _from_stream(
     server: Server,
     response: aiohttp.ClientResponse,
     request_id: rpc.Id,
-    on_request: OnRequest | None,
+    on_message: OnMessage | None,
 ) -> rpc.Message:
     splitter = Splitter(MAX_ANSWER_BYTES)
     with told(server):
@@ -65,14 +65,14 @@ async def _from_stream(
                 message = read_message(server, data)
                 if "method" not in message:
                     if message.get("id") == request_id:
-                        await _let_end(response)
+                        await let_end(response)
                         return _checked(server, message, response)
-                elif "id" in message and on_request is not None:
-                    await on_request(message)
+                elif on_message is not None:
+                    await on_message(message)
     raise broke_off(server)
 
 
-async def _let_end(response: aiohttp.ClientResponse) -> None:
+async def let_end(response: aiohttp.ClientResponse) -> None:
     """Wait a moment for the end that follows the answer: then the connection can be used again."""
     with contextlib.suppress(TimeoutError, aiohttp.ClientError):
         async with asyncio.timeout(_END_SECONDS):

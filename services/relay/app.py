@@ -154,7 +154,7 @@ def _internal(
     sessions = SessionReader(store, settings.base.seal, clock)
     identify: Identify = by_assertion(settings.apphost_keys, sessions, store, clock)
     console = Console(parts.catalog, clock)
-    api = Internal(parts.gate, console, parts.catalog, parts.asker, parts.calls)
+    api = Internal(sessions, parts.gate, console, parts.catalog, parts.asker, parts.calls)
     routes = [
         Route("GET", INTERNAL_SERVERS_PATH, api.servers, Access.INTERNAL, Answer.JSON),
         Route("POST", INTERNAL_RPC_PATH, api.ask, Access.INTERNAL, Answer.JSON),

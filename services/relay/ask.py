@@ -8,6 +8,7 @@ from services.relay.gate import Way
 from services.relay.hello import Hello
 from services.relay.legacy import HandshakeRefused
 from services.relay.pool import Pool
+from services.relay.progress import Progress
 from services.relay.upstream import Upstream, deadline
 from shared.contracts.problems import Problem, ProblemKind
 
@@ -39,16 +40,20 @@ class Asker:
         params: rpc.Message,
         *,
         headers: dict[str, str] | None = None,
+        progress: Progress | None = None,
     ) -> rpc.Message:
         """The answer, with `result` or `error`, in time. Raises a `Problem` when there is none.
 
         `server/discover` is answered for servers of either kind, in one form: `capabilities`,
         `serverInfo` and, if given, `instructions`.
-        `headers`: `Mcp-Param-*` for a call.
+        `headers`: `Mcp-Param-*` for a call. `progress`: hears of the work, which may then take
+        longer.
         """
         try:
-            async with deadline(way.server):
-                return await self._ask(way, hello, method, params, headers)
+            async with deadline(way.server) as limit:
+                if progress is not None:
+                    progress.during(limit)
+                return await self._ask(way, hello, method, params, headers, progress)
         except Problem as problem:
             if problem.kind in _CHANGED:
                 self._eras.forget(way.server.slug)
@@ -61,16 +66,19 @@ class Asker:
         method: str,
         params: rpc.Message,
         headers: dict[str, str] | None,
+        progress: Progress | None,
     ) -> rpc.Message:
         for last in (False, True):
             try:
                 if await self._eras.of(way) is Era.MODERN:
-                    answer = await modern.ask(self._upstream, way, hello, method, params, headers)
+                    answer = await modern.ask(
+                        self._upstream, way, hello, method, params, headers, progress
+                    )
                     return _introduction(way, answer) if method == DISCOVER else answer
                 if method == DISCOVER:
                     session = await self._pool.session(way, hello)
                     return _introduction(way, {"result": session.result})
-                return await self._pool.ask(way, hello, method, params)
+                return await self._pool.ask(way, hello, method, params, progress)
             except (modern.NotModern, HandshakeRefused) as error:
                 # nothing was run: the server did not take the request at all
                 self._eras.forget(way.server.slug)

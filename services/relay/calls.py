@@ -10,6 +10,7 @@ from services.relay.ask import Asker
 from services.relay.catalog import Catalog, ServerSaidNo, as_problem
 from services.relay.gate import Way, note
 from services.relay.hello import Hello
+from services.relay.progress import Progress
 from shared.contracts.access import Call, Decision, Denied, Reason
 from shared.contracts.wire import Surface
 from shared.decide import may_call, tool_exists
@@ -67,14 +68,20 @@ class Calls:
         return decision
 
     async def call(
-        self, way: Way, hello: Hello, params: rpc.Message, headers: dict[str, str] | None = None
+        self,
+        way: Way,
+        hello: Hello,
+        params: rpc.Message,
+        headers: dict[str, str] | None = None,
+        progress: Progress | None = None,
     ) -> rpc.Message:
         """Make a call that was not refused; its answer.
 
         A server that wants arguments repeated in headers says so before it runs anything: then the
         headers are made from its listing, and the call is sent a second and last time.
         """
-        answer = await self._asker.ask(way, hello, "tools/call", params, headers=headers)
+        ask = self._asker.ask
+        answer = await ask(way, hello, "tools/call", params, headers=headers, progress=progress)
         if answer.get("error", {}).get("code") != HEADER_MISMATCH:
             return answer
         try:
@@ -87,7 +94,7 @@ class Calls:
             x_mcp_header_map(tool.get("inputSchema")),
             arguments if isinstance(arguments, dict) else {},
         )
-        return await self._asker.ask(way, hello, "tools/call", params, headers=made)
+        return await ask(way, hello, "tools/call", params, headers=made, progress=progress)
 
 
 def _spoken(decision: Denied, tool: str) -> rpc.Message:

@@ -17,6 +17,7 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from services.relay import rpc
 from services.relay.answers import read_answer
 from services.relay.gate import Way
+from services.relay.progress import Progress
 from services.relay.upstream import Upstream, malformed
 from shared import ids
 from shared.contracts.problems import Problem
@@ -93,20 +94,28 @@ class Legacy:
         return session
 
     async def ask(
-        self, way: Way, session: Session, method: str, params: rpc.Message
+        self,
+        way: Way,
+        session: Session,
+        method: str,
+        params: rpc.Message,
+        progress: Progress | None = None,
     ) -> rpc.Message:
         """One request in a session; the answer holds `result` or `error`. Raises `SessionLost`."""
         number = self._next_id()
-        body = rpc.dumps(rpc.request(number, method, _without_envelope(params)))
+        body = rpc.dumps(rpc.request(number, method, _without_envelope(params, progress)))
 
-        async def on_request(message: rpc.Message) -> None:
-            await self.tell(way, session, _no_answer(message))
+        async def on_message(message: rpc.Message) -> None:
+            if "id" in message:
+                await self.tell(way, session, _no_answer(message))
+            elif progress is not None:
+                await progress.heard(message)
 
         try:
             async with self._upstream.open(way, "POST", session.headers, body) as response:
                 if session.id is not None and response.status == 404:
                     raise SessionLost
-                answer = await read_answer(way.server, response, number, on_request)
+                answer = await read_answer(way.server, response, number, on_message)
                 if session.id is not None and lost(response.status, answer, number):
                     raise SessionLost
                 return answer
@@ -161,11 +170,13 @@ def lost(status: int, answer: rpc.Message | None, request_id: rpc.Id | None) -> 
     return answer.get("id") != request_id and "session" in text.lower()
 
 
-def _without_envelope(params: rpc.Message) -> rpc.Message:
-    meta = params.get("_meta")
+def _without_envelope(params: rpc.Message, progress: Progress | None) -> rpc.Message:
+    meta = params.get("_meta", {})
     if not isinstance(meta, dict):
         return params
     kept = {key: value for key, value in meta.items() if key not in _MODERN_META}
+    if progress is not None:
+        kept["progressToken"] = progress.token
     rest = {key: value for key, value in params.items() if key != "_meta"}
     return {**rest, "_meta": kept} if kept else rest
 

@@ -16,6 +16,7 @@ from services.relay import rpc
 from services.relay.answers import read_answer
 from services.relay.gate import Way
 from services.relay.hello import Hello
+from services.relay.progress import Progress
 from services.relay.upstream import Upstream
 
 _ID = 1  # each request has its own response: nothing is told apart by it
@@ -37,15 +38,17 @@ async def ask(
     method: str,
     params: rpc.Message,
     headers: dict[str, str] | None = None,
+    progress: Progress | None = None,
 ) -> rpc.Message:
     """Ask one server; the answer holds `result` or `error`. Raises `NotModern` or a `Problem`."""
     sent = {"MCP-Protocol-Version": LATEST_MODERN_VERSION, "Mcp-Method": method, **(headers or {})}
     name = params.get(NAME_BEARING_METHODS.get(method, ""))
     if isinstance(name, str):
         sent["Mcp-Name"] = encode_header_value(name)
-    body = rpc.dumps(rpc.request(_ID, method, {**params, "_meta": _meta(hello, params)}))
+    body = rpc.dumps(rpc.request(_ID, method, {**params, "_meta": _meta(hello, params, progress)}))
+    heard = progress.heard if progress is not None else None
     async with upstream.open(way, "POST", sent, body) as response:
-        message = await read_answer(way.server, response, _ID)
+        message = await read_answer(way.server, response, _ID, heard)
     if not_modern(response.status, message, _ID):
         raise NotModern(message)
     return message
@@ -58,12 +61,13 @@ def not_modern(status: int, message: rpc.Message, request_id: rpc.Id) -> bool:
     return status >= 400 and code == INVALID_REQUEST and message.get("id") != request_id
 
 
-def _meta(hello: Hello, params: rpc.Message) -> dict[str, Any]:
+def _meta(hello: Hello, params: rpc.Message, progress: Progress | None) -> dict[str, Any]:
     given = params.get("_meta")
     meta = dict(given) if isinstance(given, dict) else {}
-    # progress and log lines have nowhere to go here, so they are not asked for
-    meta.pop("progressToken", None)
-    meta.pop(LOG_LEVEL_META_KEY, None)
+    meta.pop("progressToken", None)  # the caller's own name for it: not the server's business
+    if progress is not None:
+        meta["progressToken"] = progress.token
+    meta.pop(LOG_LEVEL_META_KEY, None)  # log lines have nowhere to go here
     meta[PROTOCOL_VERSION_META_KEY] = LATEST_MODERN_VERSION
     meta[CLIENT_CAPABILITIES_META_KEY] = hello.capabilities
     meta[CLIENT_INFO_META_KEY] = hello.name

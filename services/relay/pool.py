@@ -14,6 +14,7 @@ from services.relay import rpc
 from services.relay.gate import Way
 from services.relay.hello import Hello
 from services.relay.legacy import Legacy, Session, SessionLost
+from services.relay.progress import Progress
 from services.relay.upstream import too_large
 from shared import keys, log
 from shared.clock import Clock
@@ -52,11 +53,18 @@ class Pool:
         found = await self._find(self._key(way, hello), hello)
         return found if found is not None else await self._open(way, hello, None)
 
-    async def ask(self, way: Way, hello: Hello, method: str, params: rpc.Message) -> rpc.Message:
+    async def ask(
+        self,
+        way: Way,
+        hello: Hello,
+        method: str,
+        params: rpc.Message,
+        progress: Progress | None = None,
+    ) -> rpc.Message:
         """One request. A call that meets a lost session raises a `Problem` and is not repeated."""
         session = await self.session(way, hello)
         try:
-            return await self._legacy.ask(way, session, method, params)
+            return await self._legacy.ask(way, session, method, params, progress)
         except SessionLost:
             log.warning("server-lost-session", slug=way.server.slug)
             session = await self._open(way, hello, session)

@@ -115,15 +115,32 @@ def told(server: Server) -> Iterator[None]:
         raise malformed(server, "its answer is not HTTP that can be read") from error
 
 
+class Patience:
+    """A deadline that signs of life move, up to the server's `longest`. Begins when it is made."""
+
+    def __init__(self, limit: asyncio.Timeout, server: Server) -> None:
+        self._limit = limit
+        self._idle = server.timeout
+        self._end = asyncio.get_running_loop().time() + server.longest
+
+    def renew(self) -> None:
+        """The server is at work: wait as long again from now."""
+        if not self._limit.expired():
+            now = asyncio.get_running_loop().time()
+            self._limit.reschedule(min(now + self._idle, self._end))
+
+
 @asynccontextmanager
 async def deadline(server: Server, seconds: float | None = None) -> AsyncIterator[asyncio.Timeout]:
     """Everything inside ends in time: the server's own `timeout`, or fewer seconds."""
     seconds = seconds or server.timeout
+    clock = asyncio.get_running_loop().time
+    started = clock()
     try:
         async with asyncio.timeout(seconds) as limit:
             yield limit
     except TimeoutError as error:
-        raise too_slow(server, seconds) from error
+        raise too_slow(server, max(seconds, int(clock() - started))) from error
 
 
 async def whole(server: Server, response: aiohttp.ClientResponse) -> bytes:

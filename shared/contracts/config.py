@@ -166,7 +166,16 @@ class Server(Strict):
     tools: ToolsPolicy = ToolsPolicy()
     identity: Identity = Identity.NONE
     app: AppSettings = AppSettings()
-    timeout: Seconds = 60
+    timeout: Seconds = Field(
+        60,
+        description="how long strad waits for a sign of life: an answer, or progress, which lets a"
+        " call run up to ten times as long, at most an hour",
+    )
+
+    @property
+    def longest(self) -> int:
+        """Seconds after which a call ends, whatever progress its server reports."""
+        return max(self.timeout, min(10 * self.timeout, 3600))
 
     @property
     def origin(self) -> str:

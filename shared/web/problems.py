@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from typing import Any
 from urllib.parse import quote
 
 from aiohttp import web
@@ -66,16 +67,20 @@ def middleware(service: Service, render: Render) -> Callable[..., Awaitable[web.
     return problems
 
 
-def as_json(request: web.Request, problem: Problem) -> web.Response:
+def described(request: web.Request, problem: Problem) -> dict[str, Any]:
     """RFC 9457 problem details."""
-    body = {
+    return {
         "type": f"urn:strad:problem:{problem.kind}",
         "title": problem.title,
         "detail": problem.advice,
         "status": problem.status,
         "request_id": request[REQUEST_ID],
     }
-    response = web.json_response(body, status=problem.status)
+
+
+def as_json(request: web.Request, problem: Problem) -> web.Response:
+    """The same as an answer."""
+    response = web.json_response(described(request, problem), status=problem.status)
     response.headers["Content-Type"] = "application/problem+json"
     return response
 

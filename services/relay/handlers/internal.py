@@ -10,12 +10,16 @@ from services.relay.ask import Asker
 from services.relay.calls import Calls
 from services.relay.catalog import Catalog, ServerSaidNo
 from services.relay.console import Console
+from services.relay.events import Alive
 from services.relay.gate import Gate, Way
 from services.relay.hello import CONSOLE
+from services.relay.progress import Progress
 from shared.contracts.identity import Frozen
 from shared.contracts.problems import Problem, ProblemKind
-from shared.contracts.wire import Surface
+from shared.contracts.wire import Service, Surface
+from shared.stores.sessions import SessionReader
 from shared.web import body as incoming
+from shared.web.lines import Lines, takes_lines
 from shared.web.routes import PRINCIPAL
 
 _LISTS = {"tools/list": "tools", "resources/list": "resources"}
@@ -36,8 +40,15 @@ class Internal:
     """GET /internal/v1/servers and POST /internal/v1/servers/{slug}/rpc."""
 
     def __init__(
-        self, gate: Gate, console: Console, catalog: Catalog, asker: Asker, calls: Calls
+        self,
+        sessions: SessionReader,
+        gate: Gate,
+        console: Console,
+        catalog: Catalog,
+        asker: Asker,
+        calls: Calls,
     ) -> None:
+        self._sessions = sessions
         self._gate = gate
         self._console = console
         self._catalog = catalog
@@ -49,15 +60,42 @@ class Internal:
         ways = await self._gate.open_all(request[PRINCIPAL])
         return _json({"servers": await self._console.overview(ways)})
 
-    async def ask(self, request: web.Request) -> web.Response:
-        """One question to one server: 200 with `result` or `error`, or a problem."""
+    async def ask(self, request: web.Request) -> web.StreamResponse:
+        """One question to one server: 200 with `result` or `error`, or a problem.
+
+        A call whose caller takes lines asks for progress: a line `{"progress": {…}}` for each, then
+        the same answer as the last line.
+        """
         way = await self._gate.open(request[PRINCIPAL], request.match_info["slug"])
         body = _read(await incoming.read(request))
-        return _json(await self._answer(way, body))
+        if body.method != "tools/call":
+            return _json(await self._answer(way, body))
+        if not takes_lines(request):
+            return _json(await self._call(way, body, None))
+        lines = Lines(Service.RELAY, request)
+
+        async def tell(said: rpc.Message) -> None:
+            await lines.say(rpc.dumps({"progress": said}))
+
+        progress = Progress(way.server, tell, self._alive(way))
+
+        async def outcome() -> bytes:
+            return rpc.dumps(await self._call(way, body, progress))
+
+        return await lines.end(outcome())
+
+    def _alive(self, way: Way) -> Alive:
+        """A session that has ended, or a grant, ends a call that is still at work."""
+
+        async def alive() -> bool:
+            if await self._sessions.find(way.principal.digest) is None:
+                raise Problem(ProblemKind.SIGN_IN_NEEDED, "Your session has ended.", "Sign in.")
+            await self._gate.open(way.principal, way.server.slug)
+            return True
+
+        return alive
 
     async def _answer(self, way: Way, body: RpcBody) -> rpc.Message:
-        if body.method == "tools/call":
-            return await self._call(way, body)
         try:
             if body.method == "tools/list":
                 return {"result": {"tools": (await self._catalog.tools(way, CONSOLE)).tools}}
@@ -68,12 +106,12 @@ class Internal:
             return _outcome(refusal.answer)
         return _outcome(await self._asker.ask(way, CONSOLE, body.method, body.params))
 
-    async def _call(self, way: Way, body: RpcBody) -> rpc.Message:
+    async def _call(self, way: Way, body: RpcBody, progress: Progress | None) -> rpc.Message:
         tool, surface = body.params.get("name"), Surface(body.surface)
         refusal = await self._calls.refusal(way, CONSOLE, tool, surface, body.page)
         if refusal is not None:
             return refusal
-        return _outcome(await self._calls.call(way, CONSOLE, body.params))
+        return _outcome(await self._calls.call(way, CONSOLE, body.params, progress=progress))
 
 
 def _read(raw: bytes) -> RpcBody:
