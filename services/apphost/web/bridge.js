@@ -19,6 +19,8 @@ export class Bridge {
   /** @type {object[]} */
   #held = [];
   #ready = false;
+  /** @type {Map<import("./types.d.ts").Id, () => void>} what the host has asked */
+  #asked = new Map();
   #pending = 0;
   #dropped = 0;
   #bucket = new Bucket(50, 200);
@@ -61,6 +63,22 @@ export class Bridge {
     else this.#held.push(message);
   }
 
+  /**
+   * Ask the page, and wait for an answer of any kind, `ms` at most. (Most pages do not know what
+   * they are asked, so what they answer says nothing.) A page that does not listen is not asked.
+   *
+   * @param {string} method @param {object} params @param {number} ms @returns {Promise<void>}
+   */
+  ask(method, params, ms) {
+    if (!this.#ready || this.#port === null) return Promise.resolve();
+    const id = `strad-${crypto.randomUUID()}`;
+    this.#port.send({ jsonrpc: "2.0", id, method, params });
+    return new Promise((resolve) => {
+      this.#asked.set(id, resolve);
+      setTimeout(resolve, ms);
+    });
+  }
+
   /** @param {unknown} data whatever the page sent */
   hear(data) {
     if (this.#port === null) return;
@@ -74,6 +92,8 @@ export class Bridge {
       this.#tables.notifications.get(message.method)?.(message.params);
     } else if (message.kind === "request") {
       void this.#answer(message.id, message.method, message.params);
+    } else if (message.kind === "answer") {
+      this.#asked.get(message.id)?.();
     } else if (message.kind === "malformed") {
       this.#refuse(message.id, INVALID_REQUEST, "This is not a request.");
     }

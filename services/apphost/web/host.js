@@ -12,6 +12,7 @@ import { element, mark, setBusy, showClosed, unsay } from "./stage.js";
 import { openPort } from "./window_port.js";
 
 const SILENT_MS = 8000;
+const PARTING_MS = 500;
 
 /** @type {import("./types.d.ts").Boot} */
 const boot = JSON.parse(element("boot").textContent ?? "");
@@ -54,11 +55,28 @@ function start() {
     showClosed(title, text);
   };
 
+  /** @type {Promise<void> | null} */
+  let parting = null;
+  /** The page's last moment, told once: it may save something, over a bridge that still answers. */
+  const part = () => (parting ??= bridge.ask("ui/resource-teardown", {}, PARTING_MS));
+  /** @param {string} title @param {string} text */
+  const closeAfterParting = (title, text) => void part().then(() => close(title, text));
+  /** @param {string} id @param {() => void} go */
+  const leaveBy = (id, go) =>
+    element(id).addEventListener("click", (event) => {
+      if (event.ctrlKey || event.metaKey || event.shiftKey) return; // another tab: this page stays
+      event.preventDefault();
+      setBusy(true);
+      void part().then(go);
+    });
+  leaveBy("reload", () => location.reload());
+  leaveBy("close", () => location.assign("/"));
+
   /** Every answer of our own route: a session or a right that ended ends the page. */
   const heard = (/** @type {import("./types.d.ts").Outcome} */ outcome) => {
     if (outcome.kind !== "problem") return;
-    if (outcome.status === 401) close("You are signed out", "Sign in again to open this app.");
-    if (outcome.status === 404) close("You no longer have this app", "Your access to its server ended.");
+    if (outcome.status === 401) closeAfterParting("You are signed out", "Sign in again to open this app.");
+    if (outcome.status === 404) closeAfterParting("You no longer have this app", "Your access to its server ended.");
   };
 
   const strip = new LinkStrip();
@@ -76,6 +94,8 @@ function start() {
   /** @type {Map<string, import("./types.d.ts").Listener>} */
   const notifications = new Map();
   notifications.set("ui/notifications/initialized", () => initialized());
+  notifications.set("ui/notifications/request-teardown", () =>
+    closeAfterParting("The page asked to be closed", "It has ended. You can open it again."));
   notifications.set("x-strad/link", ({ url }) => void offer(url));
   const bridge = new Bridge({
     requests,
@@ -131,7 +151,6 @@ function start() {
   watchContext(frame, tell);
 }
 
-element("reload").addEventListener("click", () => location.reload());
 // From the back-forward cache a page would come back with rights that may have ended.
 addEventListener("pageshow", (event) => {
   if (event.persisted) location.reload();

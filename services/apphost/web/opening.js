@@ -105,7 +105,7 @@ export class Opening {
     const reason = sentence(outcome);
     this.#bridge.notify("ui/notifications/tool-cancelled", { reason });
     mark("down", "The tool did not run");
-    const again = makeButton("Reload", () => location.reload());
+    const again = makeButton("Reload", () => element("reload").click());
     say("failed", "error", `${this.#boot.tool?.name ?? "The tool"} did not run`, reason, [again]);
   }
 

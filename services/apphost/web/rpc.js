@@ -53,7 +53,8 @@ export function readMessage(data) {
   if (!isRecord(data) || jsonSize(data, MAX_SIZE) > MAX_SIZE) return { kind: "ignored" };
   const { jsonrpc, id, method, params } = data;
   const named = isId(id);
-  if (jsonrpc !== "2.0" || "result" in data || "error" in data) return { kind: "ignored" };
+  if (jsonrpc !== "2.0") return { kind: "ignored" };
+  if ("result" in data || "error" in data) return named ? { kind: "answer", id } : { kind: "ignored" };
   const whole = typeof method === "string" && method.length > 0 && method.length <= MAX_METHOD;
   if (!whole || !(params === undefined || isRecord(params)) || (id !== undefined && !named)) {
     return named ? { kind: "malformed", id } : { kind: "ignored" };

@@ -46,6 +46,7 @@ export interface RpcFault {
 export type Incoming =
   | { kind: "request"; id: Id; method: string; params: Params }
   | { kind: "notification"; method: string; params: Params }
+  | { kind: "answer"; id: Id }
   | { kind: "malformed"; id: Id }
   | { kind: "ignored" };
 
