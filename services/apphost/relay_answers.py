@@ -51,8 +51,7 @@ async def read(response: aiohttp.ClientResponse) -> bytes:
     async for chunk in response.content.iter_any():
         body += chunk
         if len(body) > MAX_ANSWER:
-            title = "The server's answer is too large."
-            raise Problem(ProblemKind.UPSTREAM_TOO_LARGE, title, "Ask for less at once.")
+            raise too_large()
     return bytes(body)
 
 
@@ -65,6 +64,12 @@ def parse(text: bytes) -> dict[str, Any]:
     if not isinstance(answer, dict):
         raise unreadable()
     return answer
+
+
+def too_large() -> Problem:
+    """More came than is passed on."""
+    title = "The server's answer is too large."
+    return Problem(ProblemKind.UPSTREAM_TOO_LARGE, title, "Ask for less at once.")
 
 
 def no_such_server(slug: str) -> Problem:

@@ -20,6 +20,7 @@ from services.apphost.relay_answers import (
     unavailable,
     unreadable,
 )
+from services.apphost.relay_lines import Told, outcome
 from shared import ids
 from shared.clock import Clock, system_clock
 from shared.contracts.identity import Assertion, Principal
@@ -32,6 +33,7 @@ from shared.contracts.wire import (
     Surface,
 )
 from shared.signing import ASSERTION_SECONDS, sign_assertion
+from shared.web.lines import LINES_TYPE
 
 LIST_SECONDS = 10.0
 READ_SECONDS = 20.0
@@ -59,7 +61,8 @@ class RelayClient:
 
     async def servers(self, principal: Principal) -> tuple[ServerEntry, ...]:
         """The servers this person may use, in the operator's order, with state and pages."""
-        answer = await self._ask("GET", INTERNAL_SERVERS_PATH, principal, None, None, LIST_SECONDS)
+        wait = aiohttp.ClientTimeout(total=LIST_SECONDS, sock_connect=2)
+        answer = await self._ask("GET", INTERNAL_SERVERS_PATH, principal, None, None, wait)
         try:
             return Servers.model_validate(answer).servers
         except ValidationError as error:
@@ -75,15 +78,19 @@ class RelayClient:
         surface: Surface = Surface.CONSOLE,
         page: str | None = None,
         seconds: float = READ_SECONDS,
+        longest: float | None = None,
+        told: Told | None = None,
     ) -> dict[str, Any]:
         """One MCP request to one server; its `result`. Raises `RpcError` for a JSON-RPC error.
 
         `surface` and `page` say for whom: the relay accepts a host's own call only for the tool
-        that declares this page.
+        that declares this page. `told` hears of a call's progress; each time it may take `seconds`
+        again, up to `longest` in all. Whoever stops waiting here cancels the call at its server.
         """
         path = INTERNAL_RPC_PATH.format(slug=slug)
         body = {"method": method, "params": params, "surface": surface.value, "page": page}
-        answer = await self._ask("POST", path, principal, slug, body, seconds)
+        wait = aiohttp.ClientTimeout(total=longest or seconds, sock_read=seconds, sock_connect=2)
+        answer = await self._ask("POST", path, principal, slug, body, wait, told)
         if isinstance(error := answer.get("error"), dict):
             raise RpcError(error)
         if not isinstance(result := answer.get("result"), dict):
@@ -97,19 +104,26 @@ class RelayClient:
         principal: Principal,
         slug: str | None,
         body: object,
-        seconds: float,
+        wait: aiohttp.ClientTimeout,
+        told: Told | None = None,
     ) -> dict[str, Any]:
+        headers = {ASSERTION_HEADER: self._assertion(principal, slug)}
+        if told is not None:
+            headers["Accept"] = LINES_TYPE
         try:
             async with self._http.request(
                 method,
                 self._url + path,
                 json=body,
-                headers={ASSERTION_HEADER: self._assertion(principal, slug)},
+                headers=headers,
                 allow_redirects=False,
-                timeout=aiohttp.ClientTimeout(total=seconds, sock_connect=2),
+                timeout=wait,
             ) as response:
-                text = await read(response)
                 status = response.status
+                if told is not None and response.content_type == LINES_TYPE:
+                    answer = await outcome(response, told)
+                else:
+                    answer = parse(await read(response))
         except aiohttp.ConnectionTimeoutError as error:
             raise unavailable("no-connection") from error
         except TimeoutError as error:
@@ -118,7 +132,8 @@ class RelayClient:
             raise Problem(ProblemKind.UPSTREAM_TIMEOUT, title, advice, "deadline") from error
         except (aiohttp.ClientError, OSError) as error:
             raise unavailable(type(error).__name__) from error
-        answer = parse(text)
+        if isinstance(problem := answer.get("problem"), dict):
+            raise problem_in(status, problem, slug)
         if status != 200:
             raise problem_in(status, answer, slug)
         return answer

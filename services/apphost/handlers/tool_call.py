@@ -4,6 +4,7 @@ The server is the one in the path, whatever the message says. Signed in, JSON on
 origin (`shared.web.origin`); the relay decides the rest: entitlement, policy, visibility, surface.
 """
 
+import json
 from typing import Any, Literal
 
 from aiohttp import web
@@ -11,13 +12,15 @@ from pydantic import Field
 
 from services.apphost.incoming import Incoming, read
 from services.apphost.relay_client import SPARE_SECONDS, RelayClient, RpcError
+from services.apphost.relay_lines import Told
 from shared.contracts.config import Config
-from shared.contracts.identity import SessionKind
+from shared.contracts.identity import Principal, SessionKind
 from shared.contracts.problems import Problem, ProblemKind
-from shared.contracts.wire import Surface
+from shared.contracts.wire import Service, Surface
+from shared.web.lines import Lines, takes_lines
 from shared.web.routes import PRINCIPAL
 
-_DEFAULT_SECONDS = 60
+_DEFAULT_SECONDS = (60, 60)
 
 
 class CallBody(Incoming):
@@ -36,16 +39,29 @@ class ToolCall:
         self._config = config
         self._relay = relay
 
-    async def post(self, request: web.Request) -> web.Response:
-        """`{"result"}`, or `{"error"}` as the server or the relay said it (JSON-RPC 2.0 §5)."""
+    async def post(self, request: web.Request) -> web.StreamResponse:
+        """`{"result"}`, or `{"error"}` as the server or the relay said it (JSON-RPC 2.0 §5).
+
+        Who takes lines hears of the call's progress before: `{"progress"}`, and a problem that
+        comes afterwards as a last line `{"problem"}`. Who leaves cancels the call at its server.
+        """
         who, slug = request[PRINCIPAL], request.match_info["slug"]
         if who.session_kind is SessionKind.TOKEN:
             title = "This sign-in may look, but not act."
             advice = "Sign out, and sign in yourself to use the app."
             raise Problem(ProblemKind.FORBIDDEN, title, advice, "look-only-session")
         call = await read(request, CallBody, "a tool call")
+        lines = Lines(Service.APPHOST, request)
+
+        async def told(said: dict[str, Any]) -> None:
+            await lines.say(_json({"progress": said}))
+
+        heard = told if takes_lines(request) else None
+        return await lines.end(self._outcome(who, slug, call, heard))
+
+    async def _outcome(self, who: Principal, slug: str, call: CallBody, told: Told | None) -> bytes:
         server = self._config.server(slug)
-        seconds = (server.timeout if server else _DEFAULT_SECONDS) + SPARE_SECONDS
+        seconds, longest = (server.timeout, server.longest) if server else _DEFAULT_SECONDS
         try:
             result = await self._relay.rpc(
                 who,
@@ -54,8 +70,14 @@ class ToolCall:
                 {"name": call.name, "arguments": call.arguments},
                 surface=Surface(call.surface),
                 page=call.page,
-                seconds=seconds,
+                seconds=seconds + SPARE_SECONDS,
+                longest=(longest if told else seconds) + SPARE_SECONDS,
+                told=told,
             )
         except RpcError as error:
-            return web.json_response({"error": error.error})
-        return web.json_response({"result": result})
+            return _json({"error": error.error})
+        return _json({"result": result})
+
+
+def _json(value: dict[str, Any]) -> bytes:
+    return json.dumps(value, separators=(",", ":")).encode()
