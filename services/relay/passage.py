@@ -12,6 +12,7 @@ import aiohttp
 from aiohttp import web
 
 from services.relay import policy, rpc
+from services.relay.answers import let_end
 from services.relay.events import Alive, events_of
 from services.relay.gate import Way
 from services.relay.legacy import SESSION_HEADER, SessionLost, lost
@@ -139,6 +140,7 @@ class Passage:
                         out.resumable = out.resumable or is_resumable(event)
                         if answered and not (out.begun or passed or out.resumable):
                             # nothing came before it: as plain JSON no reader limits its length
+                            await let_end(response)
                             return _json(data, 200)
                         passed += event
                 finally:
