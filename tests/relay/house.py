@@ -1,7 +1,6 @@
 """A relay on real sockets, with a store in memory, people with tokens, and a console's key."""
 
 import io
-import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -14,6 +13,7 @@ from mcp.client import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.inbound import encode_header_value
 
+from demo.run.ports import free_ports
 from services.relay.app import build
 from services.relay.settings import Settings
 from shared import ids
@@ -183,11 +183,6 @@ class House:
             return response.status, await response.json(content_type=None)
 
 
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as sock:
-        return int(sock.getsockname()[1])
-
-
 def config_of(servers: list[dict[str, Any]], port: int, **more: Any) -> Config:
     """A configuration: ada may use what does not say otherwise."""
     everyone = {"people": ["ada@strad.test"]}
@@ -218,7 +213,7 @@ async def house(
     **more: Any,
 ) -> AsyncIterator[House]:
     """A running relay in front of these servers."""
-    port, clock = free_port(), Clock()
+    port, clock = free_ports(1)[0], Clock()
     config = config_of(servers, port, **more)
     kept = store if store is not None else MemoryKeyValue(clock)
     apphost_key = new_signing_key()
