@@ -2,12 +2,22 @@
 
 import asyncio
 import time
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from tests.relay.house import House, house
-from tests.relay.test_progress import WorkingLegacy, both_eras, call_of, calling, fake, told
+from tests.relay.test_progress import (
+    Work,
+    WorkingLegacy,
+    both_eras,
+    call_of,
+    calling,
+    fake,
+    told,
+)
+from tests.relay.upstreams import Fake
 
 SOON = 0.2
 
@@ -15,12 +25,14 @@ SOON = 0.2
 class Cancelled:
     """When a server noticed that a call is of no use any more."""
 
-    def __init__(self, era: str, *, reports: bool) -> None:
+    def __init__(
+        self, era: str, *, reports: bool, make: Callable[[str, Work], Fake] = fake
+    ) -> None:
         self._era = era
         self._reports = reports
         self.began = asyncio.Event()
         self.left = asyncio.Event()
-        self.server = fake(era, self._work)
+        self.server = make(era, self._work)
 
     async def _work(self, token: Any, send: Any) -> None:
         if self._reports:

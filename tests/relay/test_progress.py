@@ -70,7 +70,7 @@ def told(token: Any, progress: Any, **more: Any) -> dict[str, Any]:
 Work = Callable[[Any, Callable[[Any], Any]], Any]
 
 
-def _streaming(work: Work) -> Callable[[web.Request, Any], Any]:
+def streaming(work: Work) -> Callable[[web.Request, Any], Any]:
     """`work` gets the token and a function that sends a message; then comes the result."""
 
     async def answer(request: web.Request, message: Any) -> web.StreamResponse:
@@ -93,7 +93,7 @@ class WorkingLegacy(LegacyFake):
 
     def __init__(self, work: Work) -> None:
         super().__init__()
-        self._stream = _streaming(work)
+        self._stream = streaming(work)
 
     def _reply(self, request: web.Request, message: dict[str, Any]) -> Any:
         if message.get("method") == "tools/call":
@@ -103,7 +103,7 @@ class WorkingLegacy(LegacyFake):
 
 
 def fake(era: str, work: Work) -> Fake:
-    return WorkingLegacy(work) if era == "legacy" else modern_fake([GO], _streaming(work))
+    return WorkingLegacy(work) if era == "legacy" else modern_fake([GO], streaming(work))
 
 
 def tokens(server: Fake) -> list[Any]:

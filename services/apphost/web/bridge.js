@@ -22,6 +22,8 @@ export class Bridge {
   /** @type {Map<import("./types.d.ts").Id, () => void>} what the host has asked */
   #asked = new Map();
   #pending = 0;
+  /** @type {Map<import("./types.d.ts").Id, AbortController>} what the page has asked */
+  #running = new Map();
   #dropped = 0;
   #bucket = new Bucket(50, 200);
   #tables;
@@ -48,6 +50,7 @@ export class Bridge {
     this.#port?.close();
     this.#port = null;
     this.#held = [];
+    for (const abort of this.#running.values()) abort.abort();
   }
 
   /** The page has initialized: say what was held back, in order. Later ones change nothing. */
@@ -88,7 +91,9 @@ export class Bridge {
       return;
     }
     const message = readMessage(data);
-    if (message.kind === "notification") {
+    if (message.kind === "notification" && message.method === "notifications/cancelled") {
+      this.#running.get(/** @type {import("./types.d.ts").Id} */ (message.params.requestId))?.abort();
+    } else if (message.kind === "notification") {
       this.#tables.notifications.get(message.method)?.(message.params);
     } else if (message.kind === "request") {
       void this.#answer(message.id, message.method, message.params);
@@ -107,13 +112,23 @@ export class Bridge {
       return this.#refuse(id, REFUSED, `More than ${MAX_PENDING} requests at once.`);
     }
     this.#pending += 1;
+    const abort = new AbortController();
+    this.#running.set(id, abort);
+    const { signal } = abort;
+    /** @param {string} method @param {object} params */
+    const notify = (method, params) => {
+      if (this.#ready && !signal.aborted) this.#port?.send({ jsonrpc: "2.0", method, params });
+    };
     try {
-      this.#port?.send({ jsonrpc: "2.0", id, result: await answerer(params) });
+      const result = await answerer(params, { signal, notify });
+      if (!signal.aborted) this.#port?.send({ jsonrpc: "2.0", id, result });
     } catch (error) {
+      if (signal.aborted) return; // nobody waits for it any more
       if (error instanceof Refusal) this.#refuse(id, error.code, error.message, error.data);
       else this.#refuse(id, REFUSED, "Something went wrong in the console.");
     } finally {
       this.#pending -= 1;
+      if (this.#running.get(id) === abort) this.#running.delete(id);
     }
   }
 

@@ -67,7 +67,7 @@ export function readMessage(data) {
 }
 
 /** @param {unknown} id @returns {id is import("./types.d.ts").Id} */
-function isId(id) {
+export function isId(id) {
   return Number.isSafeInteger(id) || (typeof id === "string" && id.length <= MAX_ID);
 }
 

@@ -50,8 +50,16 @@ export type Incoming =
   | { kind: "malformed"; id: Id }
   | { kind: "ignored" };
 
+/** A request of the page while it is being answered. */
+export interface Asked {
+  /** the page has cancelled it, or is gone */
+  signal: AbortSignal;
+  /** tells the page something that belongs to it */
+  notify(method: string, params: object): void;
+}
+
 /** Answers one method. Throws `Refusal` to answer with an error. */
-export type Answerer = (params: Params) => Promise<object> | object;
+export type Answerer = (params: Params, asked: Asked) => Promise<object> | object;
 export type Listener = (params: Params) => void;
 
 /** One window, heard and spoken to. */
@@ -59,6 +67,9 @@ export interface Port {
   send(message: object): void;
   close(): void;
 }
+
+/** Hears how far a call is: `progress`, perhaps `total` and `message`. */
+export type Progress = (said: Record<string, unknown>) => void;
 
 /** For whom a call is made: the page, the host on opening, the person's press on Run. */
 export type Surface = "app" | "open" | "run";
