@@ -37,6 +37,7 @@ GRANT = Family("ent:", Service.RELAY)
 ASSERTION_SEEN = Family("up:jti:", Service.RELAY)
 MCP_SESSION = Family("mcp:sess:", Service.RELAY)
 UPSTREAM = Family("up:", Service.RELAY)
+FRAME = Family("frame:", Service.APPHOST)
 SESSION_SEEN = Family("seen:sess:", Service.APPHOST, _EVERYONE)
 TOKEN_SEEN = Family("seen:tok:", Service.RELAY, frozenset({Service.AUTH}))
 
@@ -50,6 +51,7 @@ FAMILIES = (
     ASSERTION_SEEN,
     MCP_SESSION,
     UPSTREAM,
+    FRAME,
     SESSION_SEEN,
     TOKEN_SEEN,
 )

@@ -19,6 +19,7 @@ class ReadAhead:
         self._store = store
         self.put = store.put
         self.add = store.add
+        self.count = store.count
         self.remove = store.remove
         self.index_add = store.index_add
         self.index_remove = store.index_remove

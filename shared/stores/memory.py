@@ -29,6 +29,13 @@ class MemoryKeyValue:
         await self.put(key, value, seconds)
         return True
 
+    async def count(self, key: str, seconds: int) -> int:
+        value, end = self._values.get(key, (b"0", 0.0))
+        if end <= self._clock():
+            value, end = b"0", self._clock() + seconds
+        self._values[key] = (str(int(value) + 1).encode(), end)
+        return int(self._values[key][0])
+
     async def remove(self, *keys: str) -> None:
         for key in keys:
             self._values.pop(key, None)

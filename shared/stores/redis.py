@@ -63,6 +63,14 @@ class RedisKeyValue:
     async def add(self, key: str, value: bytes, seconds: int) -> bool:
         return bool(await self._ask(self._redis.set(key, value, ex=seconds, nx=True)))
 
+    async def count(self, key: str, seconds: int) -> int:
+        # NX each time: if the connection breaks between the two, the next count gives it its end
+        pipeline = self._redis.pipeline(transaction=False)
+        pipeline.execute_command("INCR", key)  # `incr` sends INCRBY, which nobody needs
+        pipeline.expire(key, seconds, nx=True)
+        counted, _ = await self._ask(pipeline.execute())
+        return int(counted)
+
     async def remove(self, *keys: str) -> None:
         pipeline = self._redis.pipeline(transaction=False)
         for key in keys:

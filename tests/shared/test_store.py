@@ -75,6 +75,30 @@ async def test_of_fifty_who_add_one_succeeds(store: KeyValue) -> None:
     assert sum(answers) == 1
 
 
+async def test_counting_begins_with_one_and_ends_when_the_first_said(stand: Stand) -> None:
+    assert [await stand.store.count(KEY, 1), await stand.store.count(KEY, 60)] == [1, 2]
+    assert await stand.store.count(OTHER, 60) == 1
+    assert await stand.store.get(KEY) == b"2"
+    await stand.wait(1.2)
+    assert await stand.store.count(KEY, 60) == 1
+    await stand.store.remove(KEY)
+    assert await stand.store.count(KEY, 60) == 1
+
+
+async def test_fifty_who_count_at_once_get_fifty_numbers(store: KeyValue) -> None:
+    counted = await asyncio.gather(*(store.count(KEY, 60) for _ in range(50)))
+    assert sorted(counted) == list(range(1, 51))
+
+
+async def test_a_count_that_lost_its_end_gets_one(server: Valkey) -> None:
+    store = server.connect(Service.AUTH)
+    with server.admin() as admin:
+        admin.set(KEY, "3")
+        assert await store.count(KEY, 60) == 4
+        assert 0 < admin.ttl(KEY) <= 60
+    await store.close()
+
+
 async def test_removing_takes_values_and_sets_and_minds_nothing_absent(store: KeyValue) -> None:
     await store.put(KEY, b"1", 60)
     await store.index_add(SET, "member", 60)
@@ -132,6 +156,7 @@ EVERY_CALL: dict[str, Callable[[KeyValue], Any]] = {
     "get_many": lambda store: store.get_many([KEY, OTHER]),
     "put": lambda store: store.put(KEY, b"x", 60),
     "add": lambda store: store.add(KEY, b"x", 60),
+    "count": lambda store: store.count(keys.SESSION.key("count"), 60),
     "remove": lambda store: store.remove(KEY),
     "index_add": lambda store: store.index_add(SET, "a", 60),
     "index_remove": lambda store: store.index_remove(SET, "a"),
