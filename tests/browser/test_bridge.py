@@ -23,6 +23,8 @@ async def test_initialize_answers_id_0_with_what_is_true(console: Console, visit
     assert result["hostInfo"] == {"name": "strad", "version": "0.1.0"}
     assert result["hostCapabilities"] == {
         "openLinks": {},
+        "downloadFile": {},
+        "logging": {},
         "serverResources": {},
         "serverTools": {},
     }
@@ -53,7 +55,6 @@ async def test_ping_is_answered_and_other_methods_are_not_supported(
         "ui/message",
         "ui/update-model-context",
         "sampling/createMessage",
-        "ui/download-file",
         "initialize",
         "x-strad/search",
         "made/up",

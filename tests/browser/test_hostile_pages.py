@@ -114,7 +114,7 @@ async def test_no_address_opens_without_a_click_and_never_the_console(
     frame = await visitor.app()
     await until(frame, "answers.length === 16")
     messages = {a["id"]: a["error"]["message"] for a in await frame.evaluate("answers")}
-    assert messages[0] == "An address is opened on a person's click only."
+    assert messages[0] == "This happens on a person's click only."
     for number in (*range(1, 11), 15):
         assert messages[number].startswith("Only whole http and https addresses")
     assert messages[11] == "An address with a user name in it is not opened."

@@ -46,5 +46,5 @@ async def test_only_one_address_is_asked_about_at_a_time(console: Console, visit
         "ask('ui/open-link', { url: 'https://one.test/' }) &&"
         " ask('ui/open-link', { url: 'https://two.test/' })"
     )
-    assert answer["error"]["message"] == "Another address is being asked about."
+    assert answer["error"]["message"] == "Another question is open."
     await expect(visitor.page.locator("#link-address")).to_have_text("https://one.test/")

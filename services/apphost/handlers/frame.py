@@ -6,7 +6,7 @@ from typing import Any
 from aiohttp import web
 from jinja2 import Environment
 
-from services.apphost import csp, document
+from services.apphost import csp, document, policy_facts
 from services.apphost.discovery import find_pages, find_resources
 from services.apphost.page import Page, read_page, ui_meta
 from services.apphost.relay_answers import no_such_server
@@ -67,6 +67,7 @@ class Frame:
             log.event("frame-policy", slug=slug, origins=origins.accepted, dropped=origins.dropped)
         links = server.app.links
         headers = csp.frame_headers(origins.accepted, links)
+        headers["Server-Timing"] = policy_facts.header(policy_facts.facts(origins, ui))
         return web.Response(body=document.wrap(page.html, links), headers=headers)
 
     async def _read(self, who: Principal, slug: str, uri: str) -> Page:

@@ -10,13 +10,14 @@ const MAX_DROPPED = 1000;
  * @typedef {object} Tables
  * @property {Map<string, import("./types.d.ts").Answerer>} requests
  * @property {Map<string, import("./types.d.ts").Listener>} notifications
+ * @property {(who: "page" | "host", method: string, fate: string) => void} passed one message did
  * @property {() => void} flooded the page sends far more than anybody could read
  */
 
 export class Bridge {
   /** @type {import("./types.d.ts").Port | null} */
   #port = null;
-  /** @type {object[]} */
+  /** @type {{ method: string, params: object }[]} */
   #held = [];
   #ready = false;
   /** @type {Map<import("./types.d.ts").Id, () => void>} what the host has asked */
@@ -56,14 +57,14 @@ export class Bridge {
   /** The page has initialized: say what was held back, in order. Later ones change nothing. */
   release() {
     this.#ready = true;
-    for (const message of this.#held.splice(0)) this.#port?.send(message);
+    for (const { method, params } of this.#held.splice(0)) this.notify(method, params);
   }
 
   /** @param {string} method @param {object} params */
   notify(method, params) {
-    const message = { jsonrpc: "2.0", method, params };
-    if (this.#ready) this.#port?.send(message);
-    else this.#held.push(message);
+    if (!this.#ready) return void this.#held.push({ method, params });
+    this.#port?.send({ jsonrpc: "2.0", method, params });
+    this.#tables.passed("host", method, "");
   }
 
   /**
@@ -76,6 +77,7 @@ export class Bridge {
     if (!this.#ready || this.#port === null) return Promise.resolve();
     const id = `strad-${crypto.randomUUID()}`;
     this.#port.send({ jsonrpc: "2.0", id, method, params });
+    this.#tables.passed("host", method, "");
     return new Promise((resolve) => {
       this.#asked.set(id, resolve);
       setTimeout(resolve, ms);
@@ -94,22 +96,24 @@ export class Bridge {
     if (message.kind === "notification" && message.method === "notifications/cancelled") {
       this.#running.get(/** @type {import("./types.d.ts").Id} */ (message.params.requestId))?.abort();
     } else if (message.kind === "notification") {
-      this.#tables.notifications.get(message.method)?.(message.params);
+      const listener = this.#tables.notifications.get(message.method);
+      this.#tables.passed("page", message.method, listener ? "" : "ignored");
+      listener?.(message.params);
     } else if (message.kind === "request") {
       void this.#answer(message.id, message.method, message.params);
     } else if (message.kind === "answer") {
       this.#asked.get(message.id)?.();
     } else if (message.kind === "malformed") {
-      this.#refuse(message.id, INVALID_REQUEST, "This is not a request.");
+      this.#refuse("a malformed request", message.id, INVALID_REQUEST, "This is not a request.");
     }
   }
 
   /** @param {import("./types.d.ts").Id} id @param {string} method @param {import("./types.d.ts").Params} params */
   async #answer(id, method, params) {
     const answerer = this.#tables.requests.get(method);
-    if (!answerer) return this.#refuse(id, METHOD_NOT_FOUND, "not supported");
+    if (!answerer) return this.#refuse(method, id, METHOD_NOT_FOUND, "not supported");
     if (this.#pending >= MAX_PENDING) {
-      return this.#refuse(id, REFUSED, `More than ${MAX_PENDING} requests at once.`);
+      return this.#refuse(method, id, REFUSED, `More than ${MAX_PENDING} requests at once.`);
     }
     this.#pending += 1;
     const abort = new AbortController();
@@ -122,19 +126,24 @@ export class Bridge {
     try {
       const result = await answerer(params, { signal, notify });
       if (!signal.aborted) this.#port?.send({ jsonrpc: "2.0", id, result });
+      this.#tables.passed("page", method, signal.aborted ? "cancelled" : "ok");
     } catch (error) {
       if (signal.aborted) return; // nobody waits for it any more
-      if (error instanceof Refusal) this.#refuse(id, error.code, error.message, error.data);
-      else this.#refuse(id, REFUSED, "Something went wrong in the console.");
+      if (error instanceof Refusal) this.#refuse(method, id, error.code, error.message, error.data);
+      else this.#refuse(method, id, REFUSED, "Something went wrong in the console.");
     } finally {
       this.#pending -= 1;
       if (this.#running.get(id) === abort) this.#running.delete(id);
     }
   }
 
-  /** @param {import("./types.d.ts").Id} id @param {number} code @param {string} message @param {unknown} [data] */
-  #refuse(id, code, message, data) {
+  /**
+   * @param {string} method @param {import("./types.d.ts").Id} id
+   * @param {number} code @param {string} message @param {unknown} [data]
+   */
+  #refuse(method, id, code, message, data) {
     const error = data === undefined ? { code, message } : { code, message, data };
     this.#port?.send({ jsonrpc: "2.0", id, error });
+    this.#tables.passed("page", method, `refused: ${message} (${code})`);
   }
 }

@@ -22,6 +22,8 @@ export function introduction(boot, frame, display) {
     hostInfo: { name: "strad", version: boot.version },
     hostCapabilities: {
       openLinks: {},
+      downloadFile: {},
+      logging: {},
       serverResources: {},
       ...(boot.lookOnly ? {} : { serverTools: {} }),
     },

@@ -2,6 +2,7 @@
 // field of their own, everything else a field for JSON. Nothing of the schema becomes markup.
 
 import { isRecord } from "./rpc.js";
+import { make } from "./stage.js";
 
 /** @typedef {{ name: string, schema: Record<string, unknown>, required: boolean }} Property */
 
@@ -24,14 +25,6 @@ export function defaults(schema) {
       .filter((property) => "default" in property.schema)
       .map((property) => [property.name, property.schema.default]),
   );
-}
-
-/** @template {keyof HTMLElementTagNameMap} K @param {K} tag @param {string} text @param {string} [className] */
-function make(tag, text, className = "") {
-  const element = document.createElement(tag);
-  element.textContent = text;
-  element.className = className;
-  return element;
 }
 
 /**

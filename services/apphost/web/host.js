@@ -5,9 +5,12 @@ import { Bridge } from "./bridge.js";
 import { answerCalls } from "./calls.js";
 import { introduction, watchContext } from "./context.js";
 import { Display } from "./display.js";
-import { LinkStrip } from "./links.js";
+import { answerDownloads } from "./download.js";
+import { offerLink } from "./links.js";
+import { Log } from "./log.js";
 import { Opening } from "./opening.js";
 import { answerReads } from "./reads.js";
+import { Strip } from "./strip.js";
 import { element, mark, setBusy, showClosed, unsay } from "./stage.js";
 import { openPort } from "./window_port.js";
 
@@ -31,11 +34,18 @@ function frameAddress(here) {
   return `${boot.frame}?${query}${here.hash}`;
 }
 
-/** The answer to the frame's own request was a problem, which the frame shows itself. @param {string} src */
-function frameFailed(src) {
-  const address = src.split("#")[0] ?? src;
-  const entry = performance.getEntriesByName(address, "resource").at(-1);
-  return entry instanceof PerformanceResourceTiming && entry.responseStatus >= 400;
+/**
+ * The answer to the frame's own request, as far as its embedder may know it.
+ *
+ * @param {string} src
+ * @returns {{ failed: boolean, facts: [string, string][] }} facts: see policy_facts.py
+ */
+function frameAnswer(src) {
+  const entry = performance.getEntriesByName(src.split("#")[0] ?? src, "resource").at(-1);
+  if (!(entry instanceof PerformanceResourceTiming)) return { failed: false, facts: [] };
+  const told = entry.serverTiming.find(({ name }) => name === "policy");
+  const facts = told ? JSON.parse(decodeURIComponent(told.description)) : [];
+  return { failed: entry.responseStatus >= 400, facts };
 }
 
 function start() {
@@ -55,6 +65,12 @@ function start() {
     showClosed(title, text);
   };
 
+  let loads = 0;
+  let starts = 0;
+  const showFacts = () => {
+    const counted = `mounted ${loads}, started ${starts} (times)`;
+    log.facts([["This page was", counted], ...frameAnswer(frame.src).facts]);
+  };
   /** @type {Promise<void> | null} */
   let parting = null;
   /** The page's last moment, told once: it may save something, over a bridge that still answers. */
@@ -79,27 +95,36 @@ function start() {
     if (outcome.status === 404) closeAfterParting("You no longer have this app", "Your access to its server ended.");
   };
 
-  const strip = new LinkStrip();
+  const log = new Log();
+  const strip = new Strip();
   /** @type {Map<string, import("./types.d.ts").Answerer>} */
   const requests = new Map();
   requests.set("ui/initialize", ({ appCapabilities }) => {
     display.learn(appCapabilities);
+    starts += 1;
+    showFacts();
     return introduction(boot, frame, display);
   });
   requests.set("ping", () => ({}));
-  requests.set("ui/open-link", async ({ url }) => ((await strip.ask(url)) ? {} : { isError: true }));
+  requests.set("ui/open-link", ({ url }) => offerLink(strip, url));
   requests.set("ui/request-display-mode", ({ mode }) => display.switchTo(mode));
   requests.set("tools/call", answerCalls(boot, heard));
-  answerReads(boot, heard, requests);
+  const readResource = answerReads(boot, heard, requests);
+  requests.set("ui/download-file", answerDownloads(strip, readResource));
   /** @type {Map<string, import("./types.d.ts").Listener>} */
   const notifications = new Map();
   notifications.set("ui/notifications/initialized", () => initialized());
+  notifications.set("notifications/message", ({ level, logger, data }) =>
+    log.add("page", `says (${[level, logger].filter((word) => typeof word === "string")}):`, data));
   notifications.set("ui/notifications/request-teardown", () =>
     closeAfterParting("The page asked to be closed", "It has ended. You can open it again."));
   notifications.set("x-strad/link", ({ url }) => void offer(url));
   const bridge = new Bridge({
     requests,
     notifications,
+    passed: (who, method, fate) => {
+      if (method !== "notifications/message") log.add(who, method, fate);
+    },
     flooded: () => close("The page sent too many messages", "It was stopped so that the console stays usable."),
   });
   /** @param {import("./types.d.ts").McpUiHostContext} change */
@@ -122,7 +147,7 @@ function start() {
   /** A plain link of the page. Nobody waits for an answer. @param {unknown} url */
   const offer = async (url) => {
     try {
-      await strip.ask(url);
+      await offerLink(strip, url);
     } catch {
       // refused: the page gets nothing from trying
     }
@@ -133,12 +158,12 @@ function start() {
     opening.offerText();
   }, SILENT_MS);
 
-  let loads = 0;
   frame.addEventListener("load", () => {
     loads += 1;
+    showFacts();
     if (loads > 1) {
       close("The page tried to load another page", "An app may show only what its server gave to strad.");
-    } else if (frameFailed(frame.src)) {
+    } else if (frameAnswer(frame.src).failed) {
       clearTimeout(silence);
       setBusy(false);
       mark("down", "Not shown");

@@ -2,7 +2,6 @@
 // page itself cannot open anything.
 
 import { INVALID_PARAMS, REFUSED, Refusal } from "./rpc.js";
-import { arm, element, focusPage } from "./stage.js";
 
 const MAX_LINK = 2048;
 
@@ -27,54 +26,15 @@ export function checkLink(text, here) {
   return url;
 }
 
-/** The strip under the bar that shows an address and asks. One question at a time. */
-export class LinkStrip {
-  #strip = element("link");
-  #open = /** @type {HTMLButtonElement} */ (element("link-open"));
-  /** @type {((opened: boolean) => void) | null} */
-  #settle = null;
-  /** @type {URL | null} */
-  #url = null;
-
-  constructor() {
-    this.#open.addEventListener("click", () => {
-      if (this.#url) window.open(this.#url.href, "_blank", "noopener,noreferrer");
-      this.#end(true);
-    });
-    element("link-cancel").addEventListener("click", () => this.#end(false));
-    this.#strip.addEventListener("keydown", (event) => {
-      if (event.key === "Escape") this.#end(false);
-    });
-  }
-
-  /** @param {unknown} text @returns {Promise<boolean>} whether it was opened */
-  ask(text) {
-    const url = checkLink(text, location);
-    if (this.#settle) throw new Refusal(REFUSED, "Another address is being asked about.");
-    if (!navigator.userActivation.isActive) {
-      throw new Refusal(REFUSED, "An address is opened on a person's click only.");
-    }
-    this.#url = url;
-    element("link-host").textContent = url.host;
-    element("link-address").textContent = url.href;
-    this.#strip.hidden = false;
-    arm(this.#open);
-    this.#strip.focus();
-    return new Promise((resolve) => {
-      this.#settle = resolve;
-    });
-  }
-
-  close() {
-    this.#end(false);
-  }
-
-  /** @param {boolean} opened */
-  #end(opened) {
-    if (this.#strip.contains(document.activeElement)) focusPage();
-    this.#strip.hidden = true;
-    this.#settle?.(opened);
-    this.#settle = null;
-    this.#url = null;
-  }
+/**
+ * Ask about an address and open it. Answers as `ui/open-link` does.
+ *
+ * @param {import("./strip.js").Strip} strip @param {unknown} text
+ */
+export function offerLink(strip, text) {
+  const url = checkLink(text, location);
+  const question = { lead: "This page wants to open ", what: url.host, tail: " in a new tab", all: url.href };
+  return strip.ask({ ...question, press: "Open" }, () => {
+    window.open(url.href, "_blank", "noopener,noreferrer");
+  });
 }

@@ -3,7 +3,7 @@
 
 import { callTool, sentence } from "./calls.js";
 import { defaults, drawForm } from "./form.js";
-import { arm, coverPage, element, focusPage, makeButton, mark, say, setBusy, textOf, unsay } from "./stage.js";
+import { arm, coverPage, element, focusPage, make, makeButton, mark, say, setBusy, textOf, unsay } from "./stage.js";
 
 /**
  * @typedef {object} Needs
@@ -92,10 +92,8 @@ export class Opening {
     if (result.isError) mark("warn", "The tool reported an error");
     else mark("ready", "Ready");
     if (!this.#bridge.ready) {
-      const text = document.createElement("pre");
-      text.className = "plain-result";
+      const text = make("pre", textOf(result), "plain-result");
       text.tabIndex = 0;
-      text.textContent = textOf(result);
       say("silent", "info", "The tool's answer, as text", "The page did not show it.", [text]);
     }
   }

@@ -9,6 +9,7 @@ const MAX_URI = 2048;
  * @param {import("./types.d.ts").Boot} boot
  * @param {(outcome: import("./types.d.ts").Outcome) => void} heard
  * @param {Map<string, import("./types.d.ts").Answerer>} requests the table to add to
+ * @returns the answerer of `resources/read`
  */
 export function answerReads(boot, heard, requests) {
   /** @param {string} method @param {object} body */
@@ -23,10 +24,13 @@ export function answerReads(boot, heard, requests) {
       throw new Refusal(INVALID_PARAMS, "The list comes whole: there is no cursor.");
     });
   }
-  requests.set("resources/read", ({ uri }) => {
+  /** @param {import("./types.d.ts").Params} params */
+  const readResource = ({ uri }) => {
     if (typeof uri === "string" && uri !== "" && uri.length <= MAX_URI) {
       return ask("resources/read", { uri });
     }
     throw new Refusal(INVALID_PARAMS, "resources/read takes the uri of a resource.");
-  });
+  };
+  requests.set("resources/read", readResource);
+  return readResource;
 }

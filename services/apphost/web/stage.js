@@ -8,6 +8,14 @@ export function element(id) {
   return found;
 }
 
+/** @template {keyof HTMLElementTagNameMap} K @param {K} tag @param {string} text @param {string} [className] */
+export function make(tag, text, className = "") {
+  const made = document.createElement(tag);
+  made.textContent = text;
+  made.className = className;
+  return made;
+}
+
 /**
  * Make a button wait before it can be pressed, so that the second half of a double click, aimed
  * at the page, does not land on it.
@@ -42,20 +50,12 @@ export function setBusy(busy) {
  */
 export function say(name, kind, title, text, more = []) {
   unsay(name);
-  const notice = document.createElement("div");
-  notice.className = `notice notice-${kind}`;
+  const notice = make("div", "", `notice notice-${kind}`);
   notice.dataset.name = name;
   notice.setAttribute("role", kind === "error" ? "alert" : "status");
-  const head = document.createElement("p");
-  head.className = "notice-title";
-  head.textContent = title;
-  const body = document.createElement("p");
-  body.className = "notice-text";
-  body.textContent = text;
-  const row = document.createElement("div");
-  row.className = "actions";
+  const row = make("div", "", "actions");
   row.append(...more, makeButton("Dismiss", () => notice.remove(), "button-quiet"));
-  notice.append(head, body, row);
+  notice.append(make("p", title, "notice-title"), make("p", text, "notice-text"), row);
   element("notices").append(notice);
 }
 
@@ -68,10 +68,8 @@ export function unsay(name) {
 
 /** @param {string} label @param {() => void} press @param {string} [kind] */
 export function makeButton(label, press, kind = "") {
-  const button = document.createElement("button");
+  const button = make("button", label, `button button-small ${kind}`);
   button.type = "button";
-  button.className = `button button-small ${kind}`;
-  button.textContent = label;
   button.addEventListener("click", press);
   return button;
 }

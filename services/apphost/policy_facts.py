@@ -1,0 +1,51 @@
+"""What a page's policy came to, for people: told to the host page, which shows it.
+
+The frame's answer carries it as `Server-Timing`, the one header of a frame that its embedder can
+read (Resource Timing, same origin), so what is shown is the policy of this very answer. The page
+can read it too; it holds nothing but what the page's own server has declared.
+"""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+from urllib.parse import quote
+
+from services.apphost.csp import Declared
+
+_LONGEST = 500  # characters of one fact; a header has its limits
+_NEVER = ("connectDomains", "frameDomains", "baseUriDomains")
+
+
+def facts(found: Declared, ui: dict[str, Any]) -> list[tuple[str, str]]:
+    """Pairs of a heading and its text."""
+    told = [("Images, fonts and media from", _listed(["data:", "blob:", *found.accepted]))]
+    told.append(("Network", "none: an app reaches its own server only, through strad"))
+    if found.dropped:
+        why = "Each must be an https origin and nothing else, such as https://cdn.example.com: "
+        told.append(("Declared and dropped", why + _listed(found.dropped)))
+    if refused := _never_given(ui):
+        told.append(("Declared and not given here", _listed(refused)))
+    return told
+
+
+def header(told: Sequence[tuple[str, str]]) -> str:
+    """The facts as the value of `Server-Timing`."""
+    return f'policy;desc="{quote(json.dumps(told, separators=(",", ":")))}"'
+
+
+def _never_given(ui: dict[str, Any]) -> list[str]:
+    csp, permissions = ui.get("csp"), ui.get("permissions")
+    found = []
+    if isinstance(csp, dict):
+        found = [f"{name} {_listed(csp[name])}" for name in _NEVER if csp.get(name)]
+    if isinstance(permissions, dict):
+        found += [f"permission {name}" for name in list(permissions)[:10]]
+    return found
+
+
+def _listed(entries: Any) -> str:
+    """A list in words, cut where it gets too long. Whatever a server wrote instead, as it is."""
+    if not isinstance(entries, Sequence) or isinstance(entries, str):
+        entries = [entries]
+    text = ", ".join(str(entry)[:100] for entry in entries[:20])
+    return text if len(text) <= _LONGEST else text[:_LONGEST] + "…"
