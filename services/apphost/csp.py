@@ -1,4 +1,5 @@
-"""What a server's page may do, as headers. Everything is off; declared origins open media only.
+"""What a server's page may do, as headers. Everything is off; declared origins open media, and
+scripts and styles too where the operator says so.
 
 The server declares origins (`_meta.ui.csp.resourceDomains`); this file decides what of that can
 reach a header. An entry that is not a bare https origin is dropped, never mended: a `;` or a comma
@@ -12,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 
-from shared.contracts.config import Links
+from shared.contracts.config import AppSettings, Links
 from shared.web.headers import PERMISSIONS_POLICY
 
 BRIDGE_ROUTES = ("tools/call", "tools/list", "resources/read", "resources/list")
@@ -22,6 +23,7 @@ _HOST = re.compile(
     r"(?=.{4,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z](?:[a-z0-9-]{0,61}[a-z0-9])"
 )
 _PORT = re.compile(r"[1-9][0-9]{0,4}")
+_PLAIN = AppSettings()
 _SANDBOX = "allow-scripts"
 # the host's own full screen and Copy buttons; `self` leaves out the frame, whose origin is opaque
 _HOST_PERMISSIONS = PERMISSIONS_POLICY.replace("fullscreen=()", "fullscreen=(self)").replace(
@@ -93,19 +95,20 @@ def declared(ui: dict[str, Any], own_host: str) -> Declared:
     return Declared(tuple(accepted), tuple(dropped))
 
 
-def policy(origins: Sequence[str], links: Links) -> str:
+def policy(origins: Sequence[str], app: AppSettings) -> str:
     """The frame's Content-Security-Policy (CSP Level 3)."""
     media = " ".join(["data:", "blob:", *origins])
+    code = " ".join(["'unsafe-inline'", *(origins if app.scripts else ())])
     return (
-        f"sandbox {sandbox(links)}; default-src 'none';"
-        " script-src 'unsafe-inline'; style-src 'unsafe-inline';"
+        f"sandbox {sandbox(app.links)}; default-src 'none';"
+        f" script-src {code}; style-src {code};"
         f" img-src {media}; font-src {media}; media-src {media};"
         " connect-src 'none'; frame-src 'none'; worker-src 'none'; object-src 'none';"
         " manifest-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
     )
 
 
-def frame_headers(origins: Sequence[str] = (), links: Links = Links.HOST) -> dict[str, str]:
+def frame_headers(origins: Sequence[str] = (), app: AppSettings = _PLAIN) -> dict[str, str]:
     """All headers of `/apps/<slug>/frame`, for every status.
 
     `Connection-Allowlist` closes what no CSP reaches: WebRTC, preconnect, DNS prefetch and the
@@ -113,7 +116,7 @@ def frame_headers(origins: Sequence[str] = (), links: Links = Links.HOST) -> dic
     """
     allowed = " ".join(f'"{origin}"' for origin in origins)
     return {
-        "Content-Security-Policy": policy(origins, links),
+        "Content-Security-Policy": policy(origins, app),
         "Connection-Allowlist": f"({allowed})",
         "Permissions-Policy": PERMISSIONS_POLICY,
         "Cross-Origin-Resource-Policy": "same-origin",

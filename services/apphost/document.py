@@ -6,7 +6,7 @@ everything else, so that no markup of the page can move or swallow them.
 
 import re
 
-from shared.contracts.config import Links
+from shared.contracts.config import AppSettings, Links, Storage
 
 _BOM = b"\xef\xbb\xbf"
 _BLANK = rb"[\t\n\f\r ]*+"
@@ -34,14 +34,46 @@ document.currentScript.remove();
 _BASE_ONLY = b'<base target="_blank">'
 
 
-def prefix(links: Links) -> bytes:
+# A sandboxed document may not even look at localStorage. This one forgets all with the page, so
+# nothing passes between servers, people or visits.
+_STORAGE = b"""<script>
+for (const name of ["localStorage", "sessionStorage"]) {
+  const held = new Map();
+  const own = {
+    getItem: (key) => held.get(String(key)) ?? null,
+    setItem: (key, value) => void held.set(String(key), String(value)),
+    removeItem: (key) => void held.delete(String(key)),
+    clear: () => held.clear(),
+    key: (index) => [...held.keys()][index] ?? null,
+    get length() { return held.size; },
+  };
+  const put = (key, value) => { held.set(String(key), String(value)); return true; };
+  const shown = { writable: true, enumerable: true, configurable: true };
+  const value = new Proxy({}, {
+    get: (_, key) => (Object.hasOwn(own, key) ? own[key] : held.get(key)),
+    set: (_, key, value) => put(key, value),
+    has: (_, key) => Object.hasOwn(own, key) || held.has(key),
+    deleteProperty: (_, key) => { held.delete(key); return true; },
+    defineProperty: (_, key, { value }) => put(key, value),
+    ownKeys: () => [...held.keys()],
+    getOwnPropertyDescriptor: (_, key) =>
+      held.has(key) ? { ...shown, value: held.get(key) } : undefined,
+  });
+  Object.defineProperty(window, name, { configurable: true, enumerable: true, value });
+}
+document.currentScript.remove();
+</script>"""
+
+
+def prefix(app: AppSettings) -> bytes:
     """What is added. With links off there is no shim: the sandbox opens nothing."""
-    return _SHIM if links is Links.HOST else _BASE_ONLY
+    links = _SHIM if app.links is Links.HOST else _BASE_ONLY
+    return links + (_STORAGE if app.storage is Storage.MEMORY else b"")
 
 
-def wrap(html: bytes, links: Links) -> bytes:
+def wrap(html: bytes, app: AppSettings) -> bytes:
     """A server's document with the prefix at its place. `html` is UTF-8."""
     start = len(_BOM) if html.startswith(_BOM) else 0
     doctype = _DOCTYPE.match(html, start, start + _LOOK_AT)
     at = doctype.end() if doctype else start
-    return html[:at] + prefix(links) + html[at:]
+    return html[:at] + prefix(app) + html[at:]

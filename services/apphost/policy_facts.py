@@ -11,15 +11,20 @@ from typing import Any
 from urllib.parse import quote
 
 from services.apphost.csp import Declared
+from shared.contracts.config import AppSettings, Storage
 
 _LONGEST = 500  # characters of one fact; a header has its limits
 _NEVER = ("connectDomains", "frameDomains", "baseUriDomains")
 
 
-def facts(found: Declared, ui: dict[str, Any]) -> list[tuple[str, str]]:
+def facts(found: Declared, ui: dict[str, Any], app: AppSettings) -> list[tuple[str, str]]:
     """Pairs of a heading and its text."""
     told = [("Images, fonts and media from", _listed(["data:", "blob:", *found.accepted]))]
+    code = ["the page itself", *(found.accepted if app.scripts else ())]
+    told.append(("Scripts and styles from", _listed(code)))
     told.append(("Network", "none: an app reaches its own server only, through strad"))
+    kept = app.storage is Storage.MEMORY
+    told.append(("Storage", "in memory, until the page closes" if kept else "none"))
     if found.dropped:
         why = "Each must be an https origin and nothing else, such as https://cdn.example.com: "
         told.append(("Declared and dropped", why + _listed(found.dropped)))

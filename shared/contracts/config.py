@@ -139,10 +139,27 @@ class Links(StrEnum):
     OFF = "off"
 
 
+class Storage(StrEnum):
+    """What a page finds as localStorage and sessionStorage. Its origin has none of its own."""
+
+    NONE = "none"
+    MEMORY = "memory"
+
+
 class AppSettings(Strict):
     """How a server's page is shown."""
 
     links: Links = Field(Links.HOST, description="`host`: the console opens them; `off`: nothing")
+    scripts: bool = Field(
+        False,
+        description="the page's declared origins may also serve it scripts and styles: whoever runs"
+        " them can then act as this server's page",
+    )
+    storage: Storage = Field(
+        Storage.NONE,
+        description="`memory`: a stand-in that lasts as long as the page is open; `none`: reading"
+        " localStorage fails, as in any sandboxed page",
+    )
 
 
 class Identity(StrEnum):

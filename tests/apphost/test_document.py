@@ -5,9 +5,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from services.apphost import document
-from shared.contracts.config import Links
+from shared.contracts.config import AppSettings, Links, Storage
 
-MARK = document.prefix(Links.OFF)
+BARE = AppSettings(links=Links.OFF)
+EVERY = st.builds(AppSettings, links=st.sampled_from(Links), storage=st.sampled_from(Storage))
+MARK = document.prefix(BARE)
 
 
 @pytest.mark.parametrize(
@@ -39,17 +41,22 @@ MARK = document.prefix(Links.OFF)
     ],
 )
 def test_the_prefix_has_one_place(before: bytes, after: bytes) -> None:
-    assert document.wrap(before + after, Links.OFF) == before + MARK + after
+    assert document.wrap(before + after, BARE) == before + MARK + after
 
 
-@given(st.binary(max_size=200))
-def test_the_servers_bytes_are_all_there_and_in_order(html: bytes) -> None:
-    wrapped = document.wrap(html, Links.HOST)
-    assert wrapped.replace(document.prefix(Links.HOST), b"", 1) == html
+@given(st.binary(max_size=200), EVERY)
+def test_the_servers_bytes_are_all_there_and_in_order(html: bytes, app: AppSettings) -> None:
+    wrapped = document.wrap(html, app)
+    assert wrapped.replace(document.prefix(app), b"", 1) == html
+
+
+def test_storage_is_added_only_where_the_operator_says_so() -> None:
+    assert b"localStorage" not in document.prefix(AppSettings())
+    assert b"localStorage" in document.prefix(AppSettings(storage=Storage.MEMORY))
 
 
 def test_a_megabyte_of_comments_is_no_trap() -> None:
     html = b"<!-- x -->" * 100_000
-    assert document.wrap(html, Links.OFF) == MARK + html
+    assert document.wrap(html, BARE) == MARK + html
     html = b"<!--" * 250_000
-    assert document.wrap(html, Links.OFF) == MARK + html
+    assert document.wrap(html, BARE) == MARK + html

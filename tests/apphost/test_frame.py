@@ -170,6 +170,20 @@ async def test_the_item_wins_whole_over_the_listing(console: Console, ada: str) 
     assert answer.headers["Content-Security-Policy"] == CSP
 
 
+async def test_scripts_of_declared_origins_run_only_where_the_operator_says_so() -> None:
+    declared = ["https://cdn.test.example", "https://*.evil.test"]
+    async with running(scripts=True) as console:
+        console.toys.page("<p>x", _meta={"ui": {"csp": {"resourceDomains": declared}}})
+        answer = await console.frame(PATH, await console.sign_in())
+        policy = answer.headers["Content-Security-Policy"]
+        assert "; script-src 'unsafe-inline' https://cdn.test.example;" in policy
+        assert "; style-src 'unsafe-inline' https://cdn.test.example;" in policy
+        assert "connect-src 'none'; frame-src 'none'; worker-src 'none'" in policy
+        console.toys.page("<p>x")
+        answer = await console.frame(PATH, await console.sign_in())
+        assert answer.headers["Content-Security-Policy"] == CSP
+
+
 async def test_links_off_drops_the_popups_and_the_shim() -> None:
     async with running(links="off") as console:
         console.toys.page("<p>x")

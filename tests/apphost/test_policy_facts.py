@@ -9,6 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from services.apphost import csp, policy_facts
+from shared.contracts.config import AppSettings
+
+APP = AppSettings(scripts=True)
 
 values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=40) | st.just("é\r\n\"'\\;," * 90),
@@ -31,7 +34,7 @@ declared = st.fixed_dictionaries(
 @given(declared)
 def test_the_header_is_one_quoted_word_of_bounded_size(ui: dict[str, Any]) -> None:
     found = csp.declared(ui, "strad.example.com")
-    told = policy_facts.facts(found, ui)
+    told = policy_facts.facts(found, ui, AppSettings())
     header = policy_facts.header(told)
     match = re.fullmatch(r'policy;desc="([A-Za-z0-9%_.~/-]*)"', header)
     assert match
@@ -45,6 +48,6 @@ def test_the_largest_declaration_still_fits() -> None:
         "csp": dict.fromkeys(("resourceDomains", *policy_facts._NEVER), ["é" * 300] * 50 + many),
         "permissions": {f"p{n}": {} for n in range(1000)},
     }
-    told = policy_facts.facts(csp.declared(ui, "strad.example.com"), ui)
+    told = policy_facts.facts(csp.declared(ui, "strad.example.com"), ui, APP)
     assert all(len(text) <= 700 for _, text in told)
     assert len(policy_facts.header(told)) < 8000

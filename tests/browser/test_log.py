@@ -144,6 +144,8 @@ async def test_it_tells_what_was_declared_taken_and_dropped(
     assert await facts(visitor) == {
         "This page was": "mounted 1, started 2 (times)",
         "Images, fonts and media from": "data:, blob:, https://cdn.test.example",
+        "Scripts and styles from": "the page itself",
+        "Storage": "none",
         "Network": "none: an app reaches its own server only, through strad",
         "Declared and dropped": "Each must be an https origin and nothing else, such as"
         " https://cdn.example.com: https://*.evil.test; script-src *",

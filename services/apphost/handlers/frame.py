@@ -65,10 +65,10 @@ class Frame:
         origins = csp.declared(ui, self._config.host)
         if ui:
             log.event("frame-policy", slug=slug, origins=origins.accepted, dropped=origins.dropped)
-        links = server.app.links
-        headers = csp.frame_headers(origins.accepted, links)
-        headers["Server-Timing"] = policy_facts.header(policy_facts.facts(origins, ui))
-        return web.Response(body=document.wrap(page.html, links), headers=headers)
+        headers = csp.frame_headers(origins.accepted, server.app)
+        told = policy_facts.facts(origins, ui, server.app)
+        headers["Server-Timing"] = policy_facts.header(told)
+        return web.Response(body=document.wrap(page.html, server.app), headers=headers)
 
     async def _read(self, who: Principal, slug: str, uri: str) -> Page:
         try:
