@@ -13,6 +13,7 @@ from services.apphost.handlers.home import Home
 from services.apphost.handlers.host_page import HostPage
 from services.apphost.handlers.open_page import OpenPage
 from services.apphost.handlers.tool_call import ToolCall
+from services.apphost.limits import Limits
 from services.apphost.modules import module_routes, read_modules
 from services.apphost.relay_client import RelayClient
 from services.apphost.settings import Settings, read
@@ -59,6 +60,7 @@ def build(
     )
     relay = RelayClient(http, settings.relay_url, settings.key, clock)
     ask_first = OpenPage(templates, modules)
+    calls = ToolCall(config, relay, Limits(store, settings.base.seal, clock))
     show = Frame(config, relay)
     reads = BridgeRead(relay)
     member = Access.SIGNED_IN
@@ -72,7 +74,7 @@ def build(
             guard=ask_first.guard,
         ),
         Route("GET", f"{_APP}/frame", show.get, member, Answer.FRAME, guard=frame.guard),
-        Route("POST", f"{_APP}/tools/call", ToolCall(config, relay).post, member, Answer.JSON),
+        Route("POST", f"{_APP}/tools/call", calls.post, member, Answer.JSON),
         Route("POST", f"{_APP}/tools/list", reads.tools, member, Answer.JSON),
         Route("POST", f"{_APP}/resources/list", reads.resources, member, Answer.JSON),
         Route("POST", f"{_APP}/resources/read", reads.resource, member, Answer.JSON),

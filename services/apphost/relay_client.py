@@ -37,7 +37,7 @@ from shared.web.lines import LINES_TYPE
 
 LIST_SECONDS = 10.0
 READ_SECONDS = 20.0
-SPARE_SECONDS = 5.0  # what a call may take beyond the server's own timeout
+SPARE_SECONDS = 5  # what a call may take beyond the server's own timeout
 
 
 class RpcError(Exception):

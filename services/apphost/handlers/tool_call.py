@@ -5,22 +5,25 @@ origin (`shared.web.origin`); the relay decides the rest: entitlement, policy, v
 """
 
 import json
+from collections.abc import Awaitable
+from functools import partial
 from typing import Any, Literal
 
 from aiohttp import web
 from pydantic import Field
 
 from services.apphost.incoming import Incoming, read
+from services.apphost.limits import Limits
 from services.apphost.relay_client import SPARE_SECONDS, RelayClient, RpcError
-from services.apphost.relay_lines import Told
-from shared.contracts.config import Config
-from shared.contracts.identity import Principal, SessionKind
+from shared.contracts.config import Config, Server
+from shared.contracts.identity import SessionKind
 from shared.contracts.problems import Problem, ProblemKind
 from shared.contracts.wire import Service, Surface
 from shared.web.lines import Lines, takes_lines
 from shared.web.routes import PRINCIPAL
 
-_DEFAULT_SECONDS = (60, 60)
+_DEFAULT_SECONDS = 60
+_NO_SERVER = "-"  # no slug is this
 
 
 class CallBody(Incoming):
@@ -35,9 +38,10 @@ class CallBody(Incoming):
 class ToolCall:
     """The bridge's one route."""
 
-    def __init__(self, config: Config, relay: RelayClient) -> None:
+    def __init__(self, config: Config, relay: RelayClient, limits: Limits) -> None:
         self._config = config
         self._relay = relay
+        self._limits = limits
 
     async def post(self, request: web.Request) -> web.StreamResponse:
         """`{"result"}`, or `{"error"}` as the server or the relay said it (JSON-RPC 2.0 §5).
@@ -51,32 +55,43 @@ class ToolCall:
             advice = "Sign out, and sign in yourself to use the app."
             raise Problem(ProblemKind.FORBIDDEN, title, advice, "look-only-session")
         call = await read(request, CallBody, "a tool call")
-        lines = Lines(Service.APPHOST, request)
-
-        async def told(said: dict[str, Any]) -> None:
-            await lines.say(_json({"progress": said}))
-
-        heard = told if takes_lines(request) else None
-        return await lines.end(self._outcome(who, slug, call, heard))
-
-    async def _outcome(self, who: Principal, slug: str, call: CallBody, told: Told | None) -> bytes:
         server = self._config.server(slug)
-        seconds, longest = (server.timeout, server.longest) if server else _DEFAULT_SECONDS
-        try:
-            result = await self._relay.rpc(
+        # what does not exist is counted too, as one: not to be told apart, and not to fill Redis
+        counted = slug if server is not None else _NO_SERVER
+        idle, longest = _seconds(server)
+        lines = Lines(Service.APPHOST, request)
+        async with self._limits.one_call(who.digest, counted, idle) as renew:
+
+            async def told(said: dict[str, Any]) -> None:
+                await renew()
+                await lines.say(_json({"progress": said}))
+
+            ask = partial(
+                self._relay.rpc,
                 who,
                 slug,
                 "tools/call",
                 {"name": call.name, "arguments": call.arguments},
                 surface=Surface(call.surface),
                 page=call.page,
-                seconds=seconds + SPARE_SECONDS,
-                longest=(longest if told else seconds) + SPARE_SECONDS,
-                told=told,
+                seconds=idle,
             )
-        except RpcError as error:
-            return _json({"error": error.error})
-        return _json({"result": result})
+            asked = ask(longest=longest, told=told) if takes_lines(request) else ask()
+            return await lines.end(_outcome(asked))
+
+
+async def _outcome(asked: Awaitable[dict[str, Any]]) -> bytes:
+    try:
+        return _json({"result": await asked})
+    except RpcError as error:
+        return _json({"error": error.error})
+
+
+def _seconds(server: Server | None) -> tuple[int, int]:
+    """How long to wait for a sign of life, and in all: a little longer than the relay does."""
+    if server is None:
+        return _DEFAULT_SECONDS, _DEFAULT_SECONDS
+    return server.timeout + SPARE_SECONDS, server.longest + SPARE_SECONDS
 
 
 def _json(value: dict[str, Any]) -> bytes:
