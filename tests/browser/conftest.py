@@ -7,6 +7,7 @@ blocker off, so `browser` leaves that switch out.
 
 import shutil
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
 import pytest_asyncio
 from playwright.async_api import Browser, async_playwright
@@ -21,11 +22,24 @@ from tests.live import LiveStack
 @pytest_asyncio.fixture(loop_scope="session", scope="session")
 async def browser() -> AsyncIterator[Browser]:
     """Chromium with its popup blocker, which Playwright would switch off."""
+    async with _launched("--disable-popup-blocking") as browser:
+        yield browser
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def keeping_browser() -> AsyncIterator[Browser]:
+    """Chromium with its back-forward cache, which Playwright would switch off too."""
+    async with _launched("--disable-popup-blocking", "--disable-back-forward-cache") as browser:
+        yield browser
+
+
+@asynccontextmanager
+async def _launched(*without: str) -> AsyncIterator[Browser]:
     found = (shutil.which(name) for name in ("chromium", "chromium-browser", "google-chrome"))
     path = need(next(filter(None, found), None), "Chromium or Chrome")
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(
-            executable_path=path, ignore_default_args=["--disable-popup-blocking"]
+            executable_path=path, ignore_default_args=list(without)
         )
         yield browser
         await browser.close()

@@ -27,6 +27,7 @@ async def test_initialize_answers_id_0_with_what_is_true(console: Console, visit
         "logging": {},
         "serverResources": {},
         "serverTools": {},
+        "experimental": {"x-strad/key": {}, "x-strad/search": {}, "x-strad/hash": {}},
     }
     context = result["hostContext"]
     assert context["theme"] == "light"

@@ -13,6 +13,7 @@ pytestmark = IN_BROWSER
 
 WHERE = """(() => {
   const at = document.activeElement;
+  if (at === document.body) return "";
   const label = document.querySelector(`label[for="${at.id}"]`);
   return (label ?? at).textContent.trim() || at.title || at.tagName;
 })()"""

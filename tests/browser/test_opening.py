@@ -92,8 +92,9 @@ async def test_a_look_only_session_runs_nothing(console: Console, visitor: Perso
     await visitor.take_session(await console.sign_in(kind=SessionKind.TOKEN))
     frame = await probe(console, visitor)
     answer = await frame.evaluate("ready")
-    capabilities = answer["result"]["hostCapabilities"]
-    assert set(capabilities) == {"openLinks", "downloadFile", "logging", "serverResources"}
+    granted = set(answer["result"]["hostCapabilities"])
+    told = {"openLinks", "downloadFile", "logging", "serverResources", "experimental"}
+    assert granted == told
     await expect(visitor.page.locator("#notices")).to_contain_text("You can look, but not act")
     assert console.relay.calls() == []
 

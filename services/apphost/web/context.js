@@ -3,6 +3,8 @@
 
 const DARK = matchMedia("(prefers-color-scheme: dark)");
 const PROTOCOL = "2026-01-26";
+/** Our own notifications, beyond the specification (docs/apps.md). */
+const OURS = { "x-strad/key": {}, "x-strad/search": {}, "x-strad/hash": {} };
 
 /** @returns {"dark" | "light"} */
 const theme = () => (DARK.matches ? "dark" : "light");
@@ -26,6 +28,7 @@ export function introduction(boot, frame, display) {
       logging: {},
       serverResources: {},
       ...(boot.lookOnly ? {} : { serverTools: {} }),
+      experimental: OURS,
     },
     hostContext: {
       theme: theme(),

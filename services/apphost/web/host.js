@@ -6,7 +6,9 @@ import { answerCalls } from "./calls.js";
 import { introduction, watchContext } from "./context.js";
 import { Display } from "./display.js";
 import { answerDownloads } from "./download.js";
+import { forwardKeys } from "./keys.js";
 import { offerLink } from "./links.js";
+import { AddressBar, pageQuery } from "./location.js";
 import { Log } from "./log.js";
 import { Opening } from "./opening.js";
 import { answerReads } from "./reads.js";
@@ -19,20 +21,6 @@ const PARTING_MS = 500;
 
 /** @type {import("./types.d.ts").Boot} */
 const boot = JSON.parse(element("boot").textContent ?? "");
-
-/**
- * The frame's address: the host's own page first, then the query and hash of this address, so that
- * a link can lead into the page. Never a `uri` or `token` of the link's.
- *
- * @param {{ search: string, hash: string }} here
- */
-function frameAddress(here) {
-  const query = new URLSearchParams({ uri: boot.page });
-  for (const [name, value] of new URLSearchParams(here.search)) {
-    if (name !== "uri" && name !== "token") query.append(name, value);
-  }
-  return `${boot.frame}?${query}${here.hash}`;
-}
 
 /**
  * The answer to the frame's own request, as far as its embedder may know it.
@@ -119,6 +107,9 @@ function start() {
   notifications.set("ui/notifications/request-teardown", () =>
     closeAfterParting("The page asked to be closed", "It has ended. You can open it again."));
   notifications.set("x-strad/link", ({ url }) => void offer(url));
+  const address = new AddressBar(boot.page, (hash) => bridge.notify("x-strad/hash", { hash }));
+  notifications.set("x-strad/search", ({ search }) => address.showSearch(search));
+  notifications.set("x-strad/hash", ({ hash, push }) => address.showHash(hash, push));
   const bridge = new Bridge({
     requests,
     notifications,
@@ -171,7 +162,8 @@ function start() {
   });
 
   bridge.open(openPort(frame, (data) => bridge.hear(data)));
-  frame.src = frameAddress(location);
+  forwardKeys(frame, bridge);
+  frame.src = `${boot.frame}?${pageQuery(boot.page, location.search)}${location.hash}`;
   element("main").prepend(frame);
   watchContext(frame, tell);
 }
