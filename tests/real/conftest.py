@@ -1,9 +1,12 @@
-"""strad in front of the published servers."""
+"""strad in front of the published servers, and one browser for all of their pages."""
 
-from collections.abc import Iterator, Mapping
+import shutil
+from collections.abc import AsyncIterator, Iterator, Mapping
 from pathlib import Path
 
 import pytest
+import pytest_asyncio
+from playwright.async_api import Browser, async_playwright
 
 from demo.run.ports import free_ports
 from demo.run.settings import Settings
@@ -35,3 +38,20 @@ def console(addresses: Mapping[str, str]) -> Iterator[LiveStack]:
 def token(console: LiveStack) -> str:
     """Ada's, for an MCP client."""
     return console.token("ada")
+
+
+@pytest.fixture(scope="package")
+def session(console: LiveStack) -> str:
+    """Ada's, for a browser."""
+    return console.sign_in("ada")
+
+
+@pytest_asyncio.fixture(loop_scope="session", scope="package")
+async def browser() -> AsyncIterator[Browser]:
+    """Chromium."""
+    found = (shutil.which(name) for name in ("chromium", "chromium-browser", "google-chrome"))
+    path = need(next(filter(None, found), None), "Chromium or Chrome")
+    async with async_playwright() as playwright:
+        running = await playwright.chromium.launch(executable_path=path)
+        yield running
+        await running.close()

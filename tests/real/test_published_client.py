@@ -18,6 +18,10 @@ from tests.real.published import SERVERS, Published
 pytestmark = [pytest.mark.node, pytest.mark.stack]
 
 every_server = pytest.mark.parametrize("server", SERVERS, ids=lambda server: server.slug)
+# the SDK's own client reads no event of more than 1 MB, and this one's page is larger
+of_a_usual_size = pytest.mark.parametrize(
+    "server", [one for one in SERVERS if one.slug != "threejs"], ids=lambda server: server.slug
+)
 # these servers speak 2025-11-25; for a caller of 2026-07-28 the relay goes between
 both_eras = pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
 
@@ -39,32 +43,32 @@ async def test_its_tools_are_listed_with_their_page(
 ) -> None:
     async with client(f"{console.url}/mcp/{server.slug}", mode, token) as through:
         tools = {tool.name: tool for tool in (await through.list_tools()).tools}
-    assert set(tools) == set(server.tools)
-    assert (tools[server.tool].meta or {})["ui"]["resourceUri"] == server.page
+    assert set(tools) == server.tools
+    assert (tools[server.tool].meta or {})["ui"]["resourceUri"] == server.uri
 
 
-@every_server
+@of_a_usual_size
 @both_eras
 async def test_its_page_arrives_unchanged(
     server: Published, mode: str, console: LiveStack, token: str, addresses: Mapping[str, str]
 ) -> None:
     async with client(addresses[server.slug], "legacy") as direct:
-        (wanted,) = (await direct.read_resource(server.page)).contents
+        (wanted,) = (await direct.read_resource(server.uri)).contents
     async with client(f"{console.url}/mcp/{server.slug}", mode, token) as through:
-        (found,) = (await through.read_resource(server.page)).contents
+        (found,) = (await through.read_resource(server.uri)).contents
     assert found.mime_type == APP_MIME_TYPE
     assert found == wanted
 
 
 @every_server
 @both_eras
-async def test_its_tool_answers_with_structure_and_text(
+async def test_its_tool_answers_as_it_does_directly(
     server: Published, mode: str, console: LiveStack, token: str
 ) -> None:
     async with client(f"{console.url}/mcp/{server.slug}", mode, token) as through:
         result = await through.call_tool(server.tool, {})
     assert not result.is_error
-    assert result.structured_content
+    assert bool(result.structured_content) is server.structured
     assert result.content
 
 
