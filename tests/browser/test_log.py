@@ -142,7 +142,8 @@ async def test_it_tells_what_was_declared_taken_and_dropped(
     frame = await visitor.app()
     await frame.evaluate("ready.then(hello)")
     assert await facts(visitor) == {
-        "This page was": "mounted 1, started 2 (times)",
+        "Mounts": "1",
+        "Starts": "2",
         "Images, fonts and media from": "data:, blob:, https://cdn.test.example",
         "Scripts and styles from": "the page itself",
         "Storage": "none",

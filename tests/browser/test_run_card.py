@@ -1,7 +1,9 @@
 """A tool that does not say that it only reads waits for the person."""
 
 import asyncio
+from typing import Any
 
+import pytest
 from playwright.async_api import expect
 
 from tests.apphost.console import Console
@@ -90,3 +92,50 @@ async def test_the_page_behind_the_card_is_out_of_reach_until_it_closes(
     await expect(frame).to_have_attribute("inert", "")
     await visitor.page.get_by_role("button", name="Not now").click()
     await expect(frame).not_to_have_attribute("inert", "")
+
+
+SCREENS = [
+    {"width": 390, "height": 700},
+    {"width": 390, "height": 420},
+    {"width": 1280, "height": 600},
+]
+LONG = {
+    "type": "object",
+    "properties": {
+        f"field_{n}": {"type": "string", "description": "One of many."} for n in range(25)
+    },
+}
+
+
+@pytest.mark.parametrize("screen", SCREENS, ids=lambda screen: "{width}x{height}".format(**screen))
+async def test_run_stays_in_sight_of_a_long_form_and_hides_no_field(
+    console: Console, visitor: Person, screen: Any
+) -> None:
+    await visitor.page.set_viewport_size(screen)
+    await probe(console, visitor, annotations={}, inputSchema=LONG)
+    card = visitor.page.get_by_role("dialog")
+    run, last = card.get_by_role("button", name="Run"), card.get_by_label("field_24")
+    await expect(run).to_be_in_viewport(ratio=1)
+    await expect(last).not_to_be_in_viewport()
+    wide = await visitor.page.evaluate("document.documentElement.scrollWidth - innerWidth")
+    assert wide <= 0
+    for name in ("field_12", "field_24"):
+        await card.get_by_label(name).focus()  # as Tab would
+        box, bar = await card.get_by_label(name).bounding_box(), await run.bounding_box()
+        assert box
+        assert bar
+        assert box["y"] + box["height"] <= bar["y"], f"{name} lies behind the buttons"
+        await expect(run).to_be_in_viewport(ratio=1)
+    await last.fill("end")
+    await run.click()
+    await expect(card).to_be_hidden()
+    assert console.relay.calls()[0]["params"]["arguments"] == {"field_24": "end"}
+
+
+async def test_the_log_does_not_cover_the_run_button(console: Console, visitor: Person) -> None:
+    await probe(console, visitor, annotations={}, inputSchema=LONG)
+    await visitor.page.get_by_role("button", name="Messages").click()
+    run = visitor.page.get_by_role("dialog").get_by_role("button", name="Run")
+    await expect(run).to_be_enabled()
+    await run.click(timeout=3000)
+    await expect(visitor.page.get_by_role("dialog")).to_be_hidden()

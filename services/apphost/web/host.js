@@ -55,10 +55,8 @@ function start() {
 
   let loads = 0;
   let starts = 0;
-  const showFacts = () => {
-    const counted = `mounted ${loads}, started ${starts} (times)`;
-    log.facts([["This page was", counted], ...frameAnswer(frame.src).facts]);
-  };
+  const showFacts = () =>
+    log.facts([["Mounts", `${loads}`], ["Starts", `${starts}`], ...frameAnswer(frame.src).facts]);
   /** @type {Promise<void> | null} */
   let parting = null;
   /** The page's last moment, told once: it may save something, over a bridge that still answers. */
