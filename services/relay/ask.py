@@ -52,7 +52,7 @@ class Asker:
         try:
             async with deadline(way.server) as limit:
                 if progress is not None:
-                    progress.during(limit)
+                    progress.during(limit, way.server)
                 return await self._ask(way, hello, method, params, headers, progress)
         except Problem as problem:
             if problem.kind in _CHANGED:

@@ -15,6 +15,7 @@ from services.relay.calls import Calls
 from services.relay.gate import Way
 from services.relay.hello import Hello
 from services.relay.pool import REPEATABLE
+from services.relay.progress import Progress
 from shared.contracts.wire import Surface
 
 _CARRIED = REPEATABLE - {"ping"}
@@ -38,11 +39,13 @@ class Bridge:
         method: str,
         params: rpc.Message,
         headers: dict[str, str] | None = None,
+        progress: Progress | None = None,
     ) -> rpc.Message:
-        """The outcome of one request: `result` or `error`."""
+        """The outcome of one request: `result` or `error`. `progress` hears of a call's."""
         if method == "tools/call":
             refusal = await self._calls.refusal(way, hello, params.get("name"), Surface.CLIENT)
-            return refusal or await self._answerable(self._calls.call(way, hello, params, headers))
+            call = self._calls.call
+            return refusal or await self._answerable(call(way, hello, params, headers, progress))
         if method == DISCOVER:
             return announced(await self._asker.ask(way, hello, DISCOVER, {}))
         if method not in _CARRIED:

@@ -14,6 +14,7 @@ from services.relay.catalog import Catalog, ServerSaidNo, as_problem
 from services.relay.gate import Way
 from services.relay.hello import Hello
 from services.relay.merged_pages import with_pages
+from services.relay.progress import Progress
 from services.relay.upstream import deadline
 from shared import log
 from shared.contracts.problems import Problem, ProblemKind
@@ -41,8 +42,9 @@ class Merge:
         method: str,
         params: rpc.Message,
         headers: dict[str, str] | None = None,
+        progress: Progress | None = None,
     ) -> rpc.Message:
-        """The outcome of one request: `result` or `error`."""
+        """The outcome of one request: `result` or `error`. `progress` hears of a call's."""
         by_slug = {way.server.slug: way for way in ways}
         if method == DISCOVER:
             return await self._introduce(by_slug, hello)
@@ -53,7 +55,7 @@ class Merge:
         if method == "resources/list":
             return await self._resources(by_slug, hello)
         if method == "tools/call":
-            return await self._call(by_slug, hello, params, headers)
+            return await self._call(by_slug, hello, params, headers, progress)
         if method == "resources/read":
             return await self._read(by_slug, hello, params)
         return unknown_method(method)
@@ -106,7 +108,12 @@ class Merge:
         return _joined("resources", *await _each(ways, one))
 
     async def _call(
-        self, ways: Ways, hello: Hello, params: rpc.Message, headers: dict[str, str] | None
+        self,
+        ways: Ways,
+        hello: Hello,
+        params: rpc.Message,
+        headers: dict[str, str] | None,
+        progress: Progress | None,
     ) -> rpc.Message:
         name = params["name"]
         parts = names.split(name)
@@ -120,7 +127,8 @@ class Merge:
             return rpc.unknown_tool(name)
         if await self._calls.refusal(way, hello, tool, Surface.CLIENT) is not None:
             return rpc.unknown_tool(name)
-        answer = await self._calls.call(way, hello, {**params, "name": tool}, headers)
+        named = {**params, "name": tool}
+        answer = await self._calls.call(way, hello, named, headers, progress)
         return _outcome(way, answer)
 
     async def _find(self, way: Way, hello: Hello, name: str) -> str | None:

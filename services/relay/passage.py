@@ -18,12 +18,14 @@ from services.relay.gate import Way
 from services.relay.legacy import SESSION_HEADER, SessionLost, lost
 from services.relay.modern import NotModern, not_modern
 from services.relay.out import Out
+from services.relay.progress import METHOD as PROGRESS
 from services.relay.streams import (
     data_of,
     is_resumable,
     with_data,
 )
 from services.relay.upstream import (
+    Patience,
     Upstream,
     broke_off,
     deadline,
@@ -66,13 +68,15 @@ class Passage:
             ):
                 if response.status == 404 and SESSION_HEADER in headers:
                     raise SessionLost
+                patience: Patience | None = Patience(limit, server)
                 if request_id is None:
                     return web.Response(status=202 if response.status < 400 else 400)
                 if response.content_type != "text/event-stream" or response.status != 200:
                     return await _single(server, response, request_id, headers)
                 if message["method"] == "subscriptions/listen":
                     self._runs_on(limit)
-                return await self._stream(way, response, out, alive, request_id)
+                    patience = None
+                return await self._stream(way, response, out, alive, request_id, patience)
         except Problem as problem:
             if not out.begun:
                 raise
@@ -96,7 +100,7 @@ class Passage:
                     return web.Response(status=405, headers={"Allow": "POST, DELETE"})
                 self._runs_on(limit)
                 await out.begin()
-                return await self._stream(way, response, out, alive, None)
+                return await self._stream(way, response, out, alive, None, None)
         except Problem as problem:
             if not out.begun:
                 raise
@@ -122,6 +126,7 @@ class Passage:
         out: Out,
         alive: Alive,
         request_id: rpc.Id | None,
+        patience: Patience | None,
     ) -> web.StreamResponse:
         server, restricted, answered = way.server, policy.restricts(way.server), False
         looked_at = restricted or request_id is not None
@@ -133,6 +138,8 @@ class Passage:
                         data = data_of(event)
                         if data:
                             message = read_message(server, data)
+                            if patience is not None and message.get("method") == PROGRESS:
+                                patience.renew()
                             if restricted and policy.filtered(server, message):
                                 data = rpc.dumps(message)
                                 event = with_data(event, data)

@@ -26,9 +26,8 @@ Tell = Callable[[rpc.Message], Awaitable[None]]
 class Progress:
     """For one call. `token`: what its server is given as `progressToken`."""
 
-    def __init__(self, server: Server, tell: Tell, alive: Alive) -> None:
+    def __init__(self, tell: Tell, alive: Alive) -> None:
         self.token = ids.new_id()
-        self._server = server
         self._tell = tell
         self._alive = alive
         self._patience: Patience | None = None
@@ -37,9 +36,9 @@ class Progress:
         self._filled_at = self._clock()
         self._room = PER_SECOND
 
-    def during(self, limit: asyncio.Timeout) -> None:
+    def during(self, limit: asyncio.Timeout, server: Server) -> None:
         """The call ends by this, unless the server says that it is at work."""
-        self._patience = Patience(limit, self._server)
+        self._patience = Patience(limit, server)
 
     async def heard(self, message: rpc.Message) -> None:
         """Pass on what the server says of this call; anything else is for nobody.
@@ -54,8 +53,7 @@ class Progress:
         now = self._clock()
         if now >= self._check_at:
             if not await self._alive():
-                title = f"Your access to {self._server.name} has ended."
-                raise Problem(ProblemKind.FORBIDDEN, title)
+                raise Problem(ProblemKind.FORBIDDEN, "Your access has ended.")
             self._check_at = now + events.RECHECK_SECONDS
         self._room = min(PER_SECOND, self._room + (now - self._filled_at) * PER_SECOND)
         self._filled_at = now

@@ -39,8 +39,7 @@ _LEGACY_SUBSCRIPTIONS = {
     "resources-subscribe:resources-subscribe",
     "resources-unsubscribe:resources-unsubscribe",
 }
-# Messages beside the answer.
-_PROGRESS = {"tools-call-with-progress:tools-call-with-progress"}
+# Log lines beside the answer.
 _LOG_LEVEL = {
     "logging-set-level:logging-set-level",
     "tools-call-with-logging:tools-call-with-logging",
@@ -52,5 +51,5 @@ _PARAMETER_HEADERS = {
     "http-custom-header-server-validation:sep-2243-server-validate-param-match",
 }
 
-MODERN_CALLER = _QUESTIONS_OF_MODERN_TOOLS | _MODERN_SUBSCRIPTIONS | _PROGRESS | _PARAMETER_HEADERS
-LEGACY_CALLER = _QUESTIONS_OF_LEGACY_TOOLS | _LEGACY_SUBSCRIPTIONS | _PROGRESS | _LOG_LEVEL
+MODERN_CALLER = _QUESTIONS_OF_MODERN_TOOLS | _MODERN_SUBSCRIPTIONS | _PARAMETER_HEADERS
+LEGACY_CALLER = _QUESTIONS_OF_LEGACY_TOOLS | _LEGACY_SUBSCRIPTIONS | _LOG_LEVEL

@@ -77,7 +77,7 @@ class Internal:
         async def tell(said: rpc.Message) -> None:
             await lines.say(rpc.dumps({"progress": said}))
 
-        progress = Progress(way.server, tell, self._alive(way))
+        progress = Progress(tell, self._alive(way))
 
         async def outcome() -> bytes:
             return rpc.dumps(await self._call(way, body, progress))

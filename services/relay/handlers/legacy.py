@@ -5,6 +5,7 @@ from mcp_types.jsonrpc import INVALID_REQUEST
 from multidict import CIMultiDict
 
 from services.relay import inbound, rpc
+from services.relay.answered import answered
 from services.relay.bridge import Bridge
 from services.relay.calls import Calls
 from services.relay.events import Alive
@@ -15,6 +16,7 @@ from services.relay.legacy import SESSION_HEADER, Legacy, SessionLost
 from services.relay.merge import Merge
 from services.relay.passage import Passage
 from services.relay.pool import REPEATABLE, session_renewed
+from services.relay.progress import Progress
 from services.relay.renewal import Renewal
 from services.relay.sessions import McpSession, McpSessions
 from services.relay.upstream import deadline, passed_on
@@ -61,7 +63,11 @@ class Sessioned:
             return await self._through(request, view, raw, message, session_id, session, alive)
         if "method" not in message or "id" not in message:
             return web.Response(status=202)
-        return rpc.answer(message["id"], await self._own(view, message, session))
+
+        async def own(progress: Progress | None) -> web.Response:
+            return rpc.answer(message["id"], await self._own(view, message, session, progress))
+
+        return await answered(request, message, alive, own)
 
     async def get(self, request: web.Request, view: View, alive: Alive) -> web.StreamResponse:
         """The stream of a session, where the server offers one."""
@@ -104,7 +110,9 @@ class Sessioned:
             raise _not_found(request_id)
         return values[0], session
 
-    async def _own(self, view: View, message: rpc.Message, session: McpSession) -> rpc.Message:
+    async def _own(
+        self, view: View, message: rpc.Message, session: McpSession, progress: Progress | None
+    ) -> rpc.Message:
         """An answer of the relay's own, in a session that does not go through."""
         method, params = message["method"], message.get("params", {})
         if method == "ping":
@@ -112,8 +120,9 @@ class Sessioned:
         inbound.check_name(message)
         hello = of_handshake(session.params).without_answers()
         if view.merged:
-            return await self._merge.answer(view.ways, hello, method, params)
-        answer = await self._bridge.answer(view.ways[0], hello, method, params)
+            return await self._merge.answer(view.ways, hello, method, params, progress=progress)
+        way = view.ways[0]
+        answer = await self._bridge.answer(way, hello, method, params, progress=progress)
         return {key: answer[key] for key in ("result", "error") if key in answer}
 
     async def _through(

@@ -9,6 +9,7 @@ from mcp_types.methods import CACHEABLE_METHODS
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from services.relay import inbound, rpc
+from services.relay.answered import answered
 from services.relay.ask import DISCOVER, Asker
 from services.relay.bridge import Bridge
 from services.relay.calls import Calls
@@ -19,6 +20,7 @@ from services.relay.hello import Hello, of_request
 from services.relay.merge import SERVER_INFO, Merge
 from services.relay.modern import NotModern
 from services.relay.passage import Passage
+from services.relay.progress import Progress
 from services.relay.upstream import deadline, param_headers, passed_on
 from services.relay.views import View
 from shared.contracts.problems import Problem
@@ -57,11 +59,16 @@ class Modern:
         inbound.check_name(message)
         method, params = message["method"], message["params"]
         hello = of_request(params["_meta"])
-        if view.merged:
-            headers = param_headers(request.headers)
-            outcome = await self._merge.answer(view.ways, hello, method, params, headers)
+        if not view.merged:
+            return await self._one(request, view.ways[0], raw, message, hello, alive)
+        headers = param_headers(request.headers)
+
+        async def merged(progress: Progress | None) -> web.Response:
+            answer = self._merge.answer
+            outcome = await answer(view.ways, hello, method, params, headers, progress)
             return _finished(message, outcome, SERVER_INFO)
-        return await self._one(request, view.ways[0], raw, message, hello, alive)
+
+        return await answered(request, message, alive, merged)
 
     async def _one(
         self,
@@ -91,10 +98,14 @@ class Modern:
             except Problem:
                 self._eras.forget(way.server.slug)
                 raise
-        # asked before the request: what fails afterwards would hide an outcome
-        introduction = await self._asker.ask(way, hello, DISCOVER, {})
-        outcome = await self._bridge.answer(way, hello, method, params)
-        return _finished(message, outcome, introduction.get("result", {}).get("serverInfo"))
+
+        async def bridged(progress: Progress | None) -> web.Response:
+            # asked before the request: what fails afterwards would hide an outcome
+            introduction = await self._asker.ask(way, hello, DISCOVER, {})
+            outcome = await self._bridge.answer(way, hello, method, params, progress=progress)
+            return _finished(message, outcome, introduction.get("result", {}).get("serverInfo"))
+
+        return await answered(request, message, alive, bridged)
 
 
 def _finished(message: rpc.Message, outcome: rpc.Message, server: Any) -> web.Response:
