@@ -1,6 +1,7 @@
 """Keys: a page gets the keyboard on load, and arrows and Escape pressed on the host; no others."""
 
 import asyncio
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from tests.browser.probe import PROBE, probe
 
 pytestmark = IN_BROWSER
 
+HOSTILE = Path(__file__).parent / "hostile"
 KEYS = ["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown", "Escape"]
 # a page that notes the keys which reach its own document
 LISTENING = f"""{PROBE}<script>
@@ -209,3 +211,24 @@ async def test_arrows_on_the_bar_move_through_the_catalogue(ada: Person) -> None
     await until(frame, "document.querySelector('.toy.selected')?.dataset.toy")
     first = await frame.evaluate("document.querySelector('.toy.selected').dataset.toy")
     assert first == await frame.locator(".toy[data-toy]").first.get_attribute("data-toy")
+
+
+async def test_a_page_that_takes_the_keyboard_cannot_run_its_tool(
+    console: Console, visitor: Person
+) -> None:
+    """It can have the keys that are pressed meanwhile; the press on Run it cannot make."""
+    console.toys.page((HOSTILE / "takes_keyboard.html").read_text())
+    console.toys.tool("show", "ui://t/page")
+    await visitor.open("/apps/toys")
+    frame = await visitor.app()
+    card = visitor.page.get_by_role("dialog")
+    run = card.get_by_role("button", name="Run")
+    await expect(run).to_be_enabled()
+    await until(frame, "document.activeElement === field")
+    await press(visitor, "Enter", "Space", "Tab", "Enter", *KEYS)
+    await expect(card).to_be_visible()
+    assert console.relay.calls() == []
+    assert await forwarded(frame) == []
+    await run.click()
+    await expect(card).to_be_hidden()
+    assert [call["surface"] for call in console.relay.calls()] == ["run"]
