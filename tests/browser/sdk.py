@@ -31,13 +31,18 @@ def _script() -> str:
     return made.stdout.decode().replace("</script", "<\\/script")
 
 
+def sdk_html(capabilities: Any = None) -> str:
+    """The page. `capabilities`: what it says of itself."""
+    said = escape(json.dumps(capabilities or {}))
+    html = f'<!doctype html><html data-capabilities="{said}"><h1>SDK</h1><script>{_script()}'
+    return html + "</script>"
+
+
 async def sdk_page(
     console: Console, person: Person, capabilities: Any = None, **tool: Any
 ) -> Frame:
     """Open the page; its SDK has shaken hands. `capabilities`: what it says of itself."""
-    said = escape(json.dumps(capabilities or {}))
-    html = f'<!doctype html><html data-capabilities="{said}"><h1>SDK</h1><script>{_script()}'
-    console.toys.page(html + "</script>")
+    console.toys.page(sdk_html(capabilities))
     console.toys.tool("show", "ui://t/page", **({"annotations": {"readOnlyHint": True}} | tool))
     console.toys.on_call = lambda _: {**RESULT}
     await person.open("/apps/toys")

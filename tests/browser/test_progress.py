@@ -8,7 +8,8 @@ from playwright.async_api import Browser
 
 from tests.browser import IN_BROWSER
 from tests.browser.people import until
-from tests.browser.working import at_work, working
+from tests.browser.sdk import sdk_html
+from tests.browser.working import at_work, working, working_with
 from tests.relay.test_progress import DONE, both_eras, tokens, told
 
 pytestmark = IN_BROWSER
@@ -89,3 +90,37 @@ async def test_a_problem_after_some_progress_is_an_error_for_the_page(browser: B
         assert answer["error"]["code"] == -32000
         assert "broke off" in answer["error"]["message"]
         assert len(await at.frame.evaluate(PROGRESS)) == 1
+
+
+async def test_the_official_sdk_waits_longer_while_the_server_reports(browser: Browser) -> None:
+    silent, left = False, asyncio.Event()
+
+    async def work(given: Any, send: Any) -> None:
+        try:
+            for number in range(5):
+                await asyncio.sleep(30 if silent else 0.4)
+                await send(told(given, number, message="at work"))
+        finally:
+            left.set()
+
+    call = """async () => {
+      const said = [];
+      const options = { timeout: 1000, onprogress: (one) => said.push(one.message) };
+      try {
+        return [said, await app.callServerTool({ name: "go", arguments: {} }, options)];
+      } catch (error) {
+        return [said, String(error)];
+      }
+    }"""
+    async with at_work(working_with(sdk_html(), work), browser) as at:
+        said, result = await at.frame.evaluate(call)
+        assert said == ["at work"] * 5
+        assert result["structuredContent"] == DONE["structuredContent"]
+        # without a sign of life it gives up, and says so: the server need not go on either
+        silent = True
+        left.clear()
+        said, error = await at.frame.evaluate(call)
+        assert said == []
+        assert "timed out" in error
+        async with asyncio.timeout(1):
+            await left.wait()

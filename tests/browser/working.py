@@ -21,9 +21,8 @@ TOOLS = [
 ]
 
 
-def read(_: Any, __: Any) -> dict[str, Any]:
-    """`resources/read` of the page."""
-    item = {"uri": URI, "mimeType": "text/html;profile=mcp-app", "text": PROBE}
+def _contents(html: str) -> dict[str, Any]:
+    item = {"uri": URI, "mimeType": "text/html;profile=mcp-app", "text": html}
     more = {"resultType": "complete", "ttlMs": 0, "cacheScope": "public"}
     return {"result": {"contents": [item]} | more}
 
@@ -34,16 +33,20 @@ class _Legacy(WorkingLegacy):
             case "tools/list":
                 return {"result": {"tools": TOOLS}}
             case "resources/read":
-                return read(request, message)
+                return _contents(PROBE)
             case _:
                 return super()._reply(request, message)
 
 
 def working(era: str, work: Work) -> Fake:
     """The server, in either era."""
-    if era == "legacy":
-        return _Legacy(work)
-    return modern_fake(TOOLS, streaming(work), **{"resources/read": read})
+    return _Legacy(work) if era == "legacy" else working_with(PROBE, work)
+
+
+def working_with(html: str, work: Work) -> Fake:
+    """The server with another page."""
+    read = {"resources/read": lambda *_: _contents(html)}
+    return modern_fake(TOOLS, streaming(work), **read)
 
 
 @dataclass
@@ -63,6 +66,6 @@ async def at_work(server: Fake, browser: Browser) -> AsyncIterator[AtWork]:
         await person.take_session(p.cookie)
         await person.open("/apps/a")
         frame = await person.app()
-        await frame.evaluate("ready")
+        await frame.evaluate("globalThis.app ? connected : ready")
         yield AtWork(p, person, frame)
         await person.leave()
