@@ -11,7 +11,7 @@ Routes (public port)
     GET  /static/{name}                 public     stylesheet, mark, copy button
     GET  /static/host/{version}/{name}  public     the host page's own modules, as written
 
-Owns in Redis: `frame:` (calls of a page: how many), `seen:sess:` (when a session was last used).
+Owns in Redis: `frame:` (what a page asks: how much), `seen:sess:` (when a session was last used).
 
 A request passes host check, guard and identity (`shared.web.app`). What a person may use is decided
 by the relay alone: every question goes there with a signed assertion (`relay_client`), and unknown

@@ -60,9 +60,11 @@ def build(
     )
     relay = RelayClient(http, settings.relay_url, settings.key, clock)
     ask_first = OpenPage(templates, modules)
-    calls = ToolCall(config, relay, Limits(store, settings.base.seal, clock))
+    slugs = [server.slug for server in config.servers]
+    limits = Limits(slugs, store, settings.base.seal, clock)
+    calls = ToolCall(config, relay, limits)
     show = Frame(config, relay)
-    reads = BridgeRead(relay)
+    reads = BridgeRead(relay, limits)
     member = Access.SIGNED_IN
     routes = [
         Route("GET", "/", Home(config, relay, templates).get, member),

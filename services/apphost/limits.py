@@ -1,11 +1,11 @@
-"""How much a shown page may ask of its server: calls at once, and calls a minute.
+"""How much a shown page may ask of its server: requests at once, and requests a minute.
 
 Counted for one session at one server, in Redis: whichever replica is asked, it counts the same, and
 no page can begin anew under another name. A page in two tabs is counted as one.
 """
 
 import random
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 from contextlib import asynccontextmanager
 
 from shared import keys, log
@@ -18,27 +18,32 @@ AT_ONCE = 16
 A_MINUTE = 300
 
 Renew = Callable[[], Awaitable[None]]
-"""The call is still at work: its place is kept as long again."""
+"""The request is still at work: its place is kept as long again."""
+
+_NO_SERVER = "-"  # no slug is this
 
 
 class Limits:
     """Both limits. Methods may raise `StoreUnavailable`."""
 
-    def __init__(self, store: KeyValue, seal: Seal, clock: Clock) -> None:
+    def __init__(self, slugs: Collection[str], store: KeyValue, seal: Seal, clock: Clock) -> None:
+        self._slugs = frozenset(slugs)
         self._store = store
         self._seal = seal
         self._clock = clock
 
     @asynccontextmanager
-    async def one_call(self, session: str, slug: str, seconds: int) -> AsyncIterator[Renew]:
-        """Room for one call. Raises `Problem` when there is none.
+    async def one(self, session: str, slug: str, seconds: int) -> AsyncIterator[Renew]:
+        """Room for one request. Raises `Problem` when there is none.
 
         `seconds`: for how long a place is kept when nobody gives it back, because a process died.
         """
+        # what does not exist is counted too, as one: not to be told apart, and not to fill Redis
+        counted = slug if slug in self._slugs else _NO_SERVER
         # a dump of Redis does not tell who uses which server
-        whose = self._seal.digest("frame", f"{session}\0{slug}")
+        whose = self._seal.digest("frame", f"{session}\0{counted}")
         if await self._store.count(keys.FRAME.key(whose, "minute"), 60) > A_MINUTE:
-            raise _too_many(f"At most {A_MINUTE} calls a minute: wait a moment.", "calls-a-minute")
+            raise _too_many(f"At most {A_MINUTE} requests a minute: wait a moment.", "a-minute")
         place = await self._take(whose, seconds)
         renew_at = self._clock() + seconds / 4
 
@@ -59,17 +64,17 @@ class Limits:
             place = keys.FRAME.key(whose, str(number))
             if await self._store.add(place, b"1", seconds):
                 return place
-        raise _too_many(f"At most {AT_ONCE} calls at once: wait for one to end.", "calls-at-once")
+        raise _too_many(f"At most {AT_ONCE} requests at once: wait for one to end.", "at-once")
 
 
 async def _settled(change: Awaitable[None]) -> None:
     try:
         await change
     except StoreUnavailable:
-        # no reason to lose a call that runs or has its answer; the place ends by itself
-        log.warning("place-of-a-call-unsettled", reason="store-unavailable")
+        # no reason to lose a request that runs or has its answer; the place ends by itself
+        log.warning("place-of-a-request-unsettled", reason="store-unavailable")
 
 
 def _too_many(advice: str, reason: str) -> Problem:
-    title = "This app calls its tools too often."
-    return Problem(ProblemKind.TOO_MANY_CALLS, title, advice, reason)
+    title = "This app asks its server too much."
+    return Problem(ProblemKind.TOO_MANY_REQUESTS, title, advice, reason)

@@ -36,7 +36,7 @@ from shared.signing import ASSERTION_SECONDS, sign_assertion
 from shared.web.lines import LINES_TYPE
 
 LIST_SECONDS = 10.0
-READ_SECONDS = 20.0
+READ_SECONDS = 20
 SPARE_SECONDS = 5  # what a call may take beyond the server's own timeout
 
 

@@ -17,7 +17,7 @@ class ProblemKind(StrEnum):
     TOO_LARGE = "too-large"
     TOO_SLOW = "too-slow"
     MEDIA_TYPE = "unsupported-media-type"
-    TOO_MANY_CALLS = "too-many-calls"
+    TOO_MANY_REQUESTS = "too-many-requests"
     INTERNAL = "internal"
     STORE_UNAVAILABLE = "store-unavailable"
     PROVIDER_UNAVAILABLE = "provider-unavailable"
@@ -45,7 +45,7 @@ STATUS: dict[ProblemKind, int] = {
     ProblemKind.TOO_LARGE: 413,
     ProblemKind.TOO_SLOW: 408,
     ProblemKind.MEDIA_TYPE: 415,
-    ProblemKind.TOO_MANY_CALLS: 429,
+    ProblemKind.TOO_MANY_REQUESTS: 429,
     ProblemKind.INTERNAL: 500,
     ProblemKind.STORE_UNAVAILABLE: 503,
     ProblemKind.PROVIDER_UNAVAILABLE: 503,

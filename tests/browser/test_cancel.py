@@ -8,6 +8,7 @@ from playwright.async_api import Browser
 
 from tests.browser import IN_BROWSER
 from tests.browser.people import until
+from tests.browser.test_log import lines, log_of
 from tests.browser.working import at_work, working
 from tests.relay.test_cancel import SOON, Cancelled
 from tests.relay.test_progress import both_eras, told
@@ -33,6 +34,8 @@ async def test_a_cancelled_call_is_cancelled_at_the_server_and_not_answered(
         assert await call.took() < SOON
         await at.frame.evaluate("ask('ping')")  # whatever was on its way has come by now
         assert await at.frame.evaluate("(id) => heard.filter((m) => m.id === id)", number) == []
+        panel = await log_of(at.person)
+        assert "page tools/call cancelled" in await lines(panel)
         assert at.person.complaints == []
 
 

@@ -1,4 +1,4 @@
-"""A page that calls too often is told so, and goes on."""
+"""A page that asks too much is told so, and goes on."""
 
 import pytest
 
@@ -11,7 +11,7 @@ from tests.browser.probe import heard, probe
 pytestmark = IN_BROWSER
 
 
-async def test_a_page_that_calls_too_often_gets_an_error_that_says_so(
+async def test_a_page_that_asks_too_much_gets_an_error_that_says_so(
     console: Console, visitor: Person, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(limits, "A_MINUTE", 3)  # one of them is the opening call
@@ -20,7 +20,7 @@ async def test_a_page_that_calls_too_often_gets_an_error_that_says_so(
     calls = "Promise.all([1, 2, 3].map(() => ask('tools/call', { name: 'plain' })))"
     answers = await frame.evaluate(calls)
     refused = [answer["error"] for answer in answers if "error" in answer]
-    text = "This app calls its tools too often. At most 3 calls a minute: wait a moment."
+    text = "This app asks its server too much. At most 3 requests a minute: wait a moment."
     assert refused == [{"code": -32000, "message": text}]
     assert len(console.relay.calls()) == 3
     assert (await frame.evaluate("ask('ping')"))["result"] == {}

@@ -10,7 +10,8 @@ from aiohttp import web
 from pydantic import Field
 
 from services.apphost.incoming import Incoming, read
-from services.apphost.relay_client import RelayClient, RpcError
+from services.apphost.limits import Limits
+from services.apphost.relay_client import READ_SECONDS, RelayClient, RpcError
 from shared import decide
 from shared.contracts.wire import Surface
 from shared.web.routes import PRINCIPAL
@@ -29,8 +30,9 @@ class ReadBody(Incoming):
 class BridgeRead:
     """The three routes. Each answers `{"result"}`, or `{"error"}` as the server said it."""
 
-    def __init__(self, relay: RelayClient) -> None:
+    def __init__(self, relay: RelayClient, limits: Limits) -> None:
         self._relay = relay
+        self._limits = limits
 
     async def tools(self, request: web.Request) -> web.Response:
         """The tools that a page may call: the others do not exist for it."""
@@ -50,7 +52,8 @@ class BridgeRead:
     async def _ask(self, request: web.Request, method: str, params: dict[str, Any]) -> web.Response:
         who, slug = request[PRINCIPAL], request.match_info["slug"]
         try:
-            result = await self._relay.rpc(who, slug, method, params, surface=Surface.APP)
+            async with self._limits.one(who.digest, slug, READ_SECONDS):
+                result = await self._relay.rpc(who, slug, method, params, surface=Surface.APP)
         except RpcError as error:
             return web.json_response({"error": error.error})
         if method == "tools/list":

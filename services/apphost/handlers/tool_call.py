@@ -23,7 +23,6 @@ from shared.web.lines import Lines, takes_lines
 from shared.web.routes import PRINCIPAL
 
 _DEFAULT_SECONDS = 60
-_NO_SERVER = "-"  # no slug is this
 
 
 class CallBody(Incoming):
@@ -55,12 +54,9 @@ class ToolCall:
             advice = "Sign out, and sign in yourself to use the app."
             raise Problem(ProblemKind.FORBIDDEN, title, advice, "look-only-session")
         call = await read(request, CallBody, "a tool call")
-        server = self._config.server(slug)
-        # what does not exist is counted too, as one: not to be told apart, and not to fill Redis
-        counted = slug if server is not None else _NO_SERVER
-        idle, longest = _seconds(server)
+        idle, longest = _seconds(self._config.server(slug))
         lines = Lines(Service.APPHOST, request)
-        async with self._limits.one_call(who.digest, counted, idle) as renew:
+        async with self._limits.one(who.digest, slug, idle) as renew:
 
             async def told(said: dict[str, Any]) -> None:
                 await renew()

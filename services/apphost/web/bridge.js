@@ -125,13 +125,15 @@ export class Bridge {
     };
     try {
       const result = await answerer(params, { signal, notify });
-      if (!signal.aborted) this.#port?.send({ jsonrpc: "2.0", id, result });
-      this.#tables.passed("page", method, signal.aborted ? "cancelled" : "ok");
+      if (signal.aborted) return;
+      this.#port?.send({ jsonrpc: "2.0", id, result });
+      this.#tables.passed("page", method, "ok");
     } catch (error) {
       if (signal.aborted) return; // nobody waits for it any more
       if (error instanceof Refusal) this.#refuse(method, id, error.code, error.message, error.data);
       else this.#refuse(method, id, REFUSED, "Something went wrong in the console.");
     } finally {
+      if (signal.aborted) this.#tables.passed("page", method, "cancelled");
       this.#pending -= 1;
       if (this.#running.get(id) === abort) this.#running.delete(id);
     }

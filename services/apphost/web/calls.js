@@ -4,7 +4,7 @@
 import { LINES, lastLine } from "./lines.js";
 import { INVALID_PARAMS, REFUSED, Refusal, isId, isRecord } from "./rpc.js";
 
-/** @typedef {{ signal?: AbortSignal, progress?: import("./types.d.ts").Progress | undefined }} While */
+/** @typedef {{ signal?: AbortSignal | undefined, progress?: import("./types.d.ts").Progress | undefined }} While */
 
 /**
  * @param {import("./types.d.ts").Boot} boot

@@ -12,22 +12,23 @@ const MAX_URI = 2048;
  * @returns the answerer of `resources/read`
  */
 export function answerReads(boot, heard, requests) {
-  /** @param {string} method @param {object} body */
-  const ask = async (method, body) => {
-    const outcome = await askServer(`${boot.reads}/${method}`, body);
+  /** @typedef {import("./types.d.ts").Asked} Asked */
+  /** @param {string} method @param {object} body @param {Asked} [asked] */
+  const ask = async (method, body, asked) => {
+    const outcome = await askServer(`${boot.reads}/${method}`, body, { signal: asked?.signal });
     heard(outcome);
     return passOn(outcome);
   };
   for (const method of ["tools/list", "resources/list"]) {
-    requests.set(method, ({ cursor }) => {
-      if (cursor === undefined) return ask(method, {});
+    requests.set(method, ({ cursor }, asked) => {
+      if (cursor === undefined) return ask(method, {}, asked);
       throw new Refusal(INVALID_PARAMS, "The list comes whole: there is no cursor.");
     });
   }
-  /** @param {import("./types.d.ts").Params} params */
-  const readResource = ({ uri }) => {
+  /** @param {import("./types.d.ts").Params} params @param {Asked} [asked] */
+  const readResource = ({ uri }, asked) => {
     if (typeof uri === "string" && uri !== "" && uri.length <= MAX_URI) {
-      return ask("resources/read", { uri });
+      return ask("resources/read", { uri }, asked);
     }
     throw new Refusal(INVALID_PARAMS, "resources/read takes the uri of a resource.");
   };
