@@ -146,10 +146,10 @@ async def running(**app: Any) -> AsyncIterator[Console]:
             await runner.cleanup()
 
 
-def listen() -> socket.socket:
-    """A listening socket on a free port of this machine."""
+def listen(port: int = 0) -> socket.socket:
+    """A listening socket on this machine; 0: on a free port."""
     sock = socket.socket()
-    sock.bind(("127.0.0.1", 0))
+    sock.bind(("127.0.0.1", port))
     sock.listen()
     return sock
 

@@ -46,11 +46,16 @@ class Pair:
 
 
 @asynccontextmanager
-async def pair(servers: list[dict[str, Any]]) -> AsyncIterator[Pair]:
-    """Both services on real sockets; a handler is cancelled when its caller leaves, as in life."""
+async def pair(
+    servers: list[dict[str, Any]], *, public_url: str | None = None, port: int = 0
+) -> AsyncIterator[Pair]:
+    """Both services on real sockets; a handler is cancelled when its caller leaves, as in life.
+
+    `public_url`: of the edge in front of them, which reaches apphost at `port`.
+    """
     async with house(servers) as h:
-        sock = listen()
-        url = f"http://127.0.0.1:{sock.getsockname()[1]}"
+        sock = listen(port)
+        url = public_url or f"http://127.0.0.1:{sock.getsockname()[1]}"
         base = h.settings.base
         config = base.config.model_copy(update={"public_url": url})
         own = Settings(replace(base, config=config), h.apphost_key, h.internal_url)
