@@ -54,7 +54,7 @@ FEW_COLOURS = 5
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def visitor(browser: Browser, console: LiveStack, session: str) -> AsyncIterator[Page]:
-    """Ada's browser, at the console's home; an exception in any page of it fails the test."""
+    """Ada's browser; an exception in any page of it fails the test."""
     context = await browser.new_context(viewport={"width": 1180, "height": 820})
     context.set_default_timeout(START_MS)
     secure = console.url.replace("http:", "https:")
@@ -64,7 +64,6 @@ async def visitor(browser: Browser, console: LiveStack, session: str) -> AsyncIt
     page = await context.new_page()
     thrown: list[str] = []
     page.on("pageerror", lambda error: thrown.append(str(error)))
-    await page.goto(console.url)
     yield page
     await context.close()
     assert thrown == []
@@ -97,9 +96,9 @@ async def framed(page: Page) -> Frame:
     return found
 
 
-async def open_and_run(page: Page, server: Published) -> Frame:
-    """From the console's home to the page, and Run: no tool of these is marked as reading only."""
-    await page.get_by_role("link", name=re.compile(server.name)).click()
+async def open_and_run(page: Page, address: str) -> Frame:
+    """The page, and Run: no tool of these is marked as reading only."""
+    await page.goto(address)
     await expect(page.locator("#state")).to_have_text("Waits for you", timeout=START_MS)
     await press_run(page)
     await expect(page.locator("#state")).to_have_text("Ready", timeout=START_MS)
@@ -249,10 +248,10 @@ SHOWN = {
     ids=lambda server: server.slug,
 )
 async def test_its_page_is_opened_run_and_drawn_and_calls_its_tool(
-    server: Published, visitor: Page
+    server: Published, visitor: Page, console: LiveStack
 ) -> None:
     calls, shown = Calls(visitor), SHOWN[server.slug]
-    frame = await open_and_run(visitor, server)
+    frame = await open_and_run(visitor, f"{console.url}/apps/{server.slug}")
     await shown.draw(frame)
     assert await told(frame) == SHAKEN
     await keep_picture(visitor, server.slug)
@@ -261,8 +260,10 @@ async def test_its_page_is_opened_run_and_drawn_and_calls_its_tool(
     assert own == ({shown.calls} if shown.calls else set())
 
 
-async def test_a_page_that_needs_the_network_is_not_left_blank(visitor: Page) -> None:
-    await visitor.get_by_role("link", name=re.compile("World map")).click()
+async def test_a_page_that_needs_the_network_is_not_left_blank(
+    visitor: Page, console: LiveStack
+) -> None:
+    await visitor.goto(f"{console.url}/apps/map")
     notices = visitor.locator("#notices")
     await expect(notices).to_contain_text("This page has not started", timeout=START_MS)
     await expect(notices).to_contain_text("such as the network")
@@ -276,8 +277,12 @@ async def test_a_page_that_needs_the_network_is_not_left_blank(visitor: Page) ->
     assert await told(frame) == []
 
 
-async def test_each_is_a_card_of_the_console(visitor: Page) -> None:
+async def test_each_is_a_card_of_the_console_that_opens_its_page(
+    visitor: Page, console: LiveStack
+) -> None:
+    await visitor.goto(console.url)
     for server in SERVERS:
-        await expect(visitor.get_by_role("link", name=re.compile(server.name))).to_be_visible()
+        card = visitor.get_by_role("link", name=re.compile(server.name))
+        await expect(card).to_have_attribute("href", re.compile(f"^/apps/{server.slug}"))
     SCREENSHOTS.mkdir(parents=True, exist_ok=True)
     await visitor.screenshot(path=SCREENSHOTS / "published-home.png", full_page=True)
