@@ -172,6 +172,30 @@ async def test_what_is_no_file_is_refused(console: Console, visitor: Person) -> 
     assert visitor.complaints == []
 
 
+async def test_a_file_may_be_larger_than_any_other_message(
+    console: Console, visitor: Person, tmp_path: Path
+) -> None:
+    frame = await probe(console, visitor)
+    await frame.evaluate(
+        "window.asked = ask('ui/download-file', { contents: [{ type: 'resource',"
+        " resource: { uri: 'big.txt', text: 'x'.repeat(4000000) } }] }); undefined"
+    )
+    download = await save(visitor)
+    await download.save_as(tmp_path / "got")
+    assert (tmp_path / "got").stat().st_size == 4_000_000
+
+
+async def test_a_request_of_any_other_kind_that_is_too_large_is_refused_and_not_left_waiting(
+    console: Console, visitor: Person
+) -> None:
+    frame = await probe(console, visitor)
+    for method, size in (("tools/call", 2_000_000), ("ui/download-file", 20_000_000)):
+        answer = await frame.evaluate(
+            "([method, size]) => ask(method, { name: 'x'.repeat(size) })", [method, size]
+        )
+        assert answer["error"]["code"] == -32600
+
+
 async def test_more_than_ten_megabytes_are_not_saved(console: Console, visitor: Person) -> None:
     frame = await probe(console, visitor)
     console.toys.contents["toys://big"] = [{"uri": "toys://big", "text": "x" * 10_500_000}]

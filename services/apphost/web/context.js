@@ -2,6 +2,7 @@
 // keys and values that the official SDK accepts: one wrong value and the page never starts.
 
 const DARK = matchMedia("(prefers-color-scheme: dark)");
+const HOVER = matchMedia("(hover: hover)");
 const PROTOCOL = "2026-01-26";
 /** Our own notifications, beyond the specification (docs/apps.md). */
 const OURS = { "x-strad/key": {}, "x-strad/search": {}, "x-strad/hash": {} };
@@ -23,10 +24,7 @@ export function introduction(boot, frame, display) {
     protocolVersion: PROTOCOL,
     hostInfo: { name: "strad", version: boot.version },
     hostCapabilities: {
-      openLinks: {},
-      downloadFile: {},
-      logging: {},
-      serverResources: {},
+      ...{ openLinks: {}, downloadFile: {}, logging: {}, serverResources: {} },
       ...(boot.lookOnly ? {} : { serverTools: {} }),
       experimental: OURS,
     },
@@ -41,10 +39,7 @@ export function introduction(boot, frame, display) {
       locale: navigator.language,
       timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone,
       platform: "web",
-      deviceCapabilities: {
-        touch: navigator.maxTouchPoints > 0,
-        hover: matchMedia("(hover: hover)").matches,
-      },
+      deviceCapabilities: { touch: navigator.maxTouchPoints > 0, hover: HOVER.matches },
       ...(boot.tool ? { toolInfo: { tool: boot.tool } } : {}),
     },
   };

@@ -13,9 +13,8 @@ export class Display {
 
   /** @param {(change: import("./types.d.ts").McpUiHostContext) => void} tell */
   constructor(tell) {
-    this.#button.addEventListener("click", () => {
-      void this.switchTo(this.mode === "inline" ? "fullscreen" : "inline");
-    });
+    const turn = () => void this.switchTo(this.mode === "inline" ? "fullscreen" : "inline");
+    this.#button.addEventListener("click", turn);
     document.addEventListener("fullscreenchange", () => {
       this.#button.setAttribute("aria-pressed", String(this.mode === "fullscreen"));
       tell({ displayMode: this.mode });

@@ -9,7 +9,7 @@ const MAX_BYTES = 10 * 1024 * 1024;
 
 /**
  * @param {import("./strip.js").Strip} strip
- * @param {(params: import("./types.d.ts").Params) => Promise<object> | object} readResource
+ * @param {(params: import("./types.d.ts").Params) => any} readResource the server's own answer
  * @returns {(params: import("./types.d.ts").Params) => Promise<object>}
  */
 export function answerDownloads(strip, readResource) {
@@ -21,7 +21,7 @@ export function answerDownloads(strip, readResource) {
     const files = [];
     for (const item of contents) {
       const link = isRecord(item) && item.type === "resource_link" ? item : null;
-      const found = link ? first(await readResource({ uri: link.uri })) : item?.resource;
+      const found = link ? (await readResource({ uri: link.uri })).contents?.[0] : item?.resource;
       files.push({ name: safeName(link?.name || found?.uri), bytes: bytesOf(found) });
     }
     const total = files.reduce((sum, { bytes }) => sum + bytes.length, 0);
@@ -33,11 +33,6 @@ export function answerDownloads(strip, readResource) {
       for (const { name, bytes } of files) saveFile(name, [bytes]);
     });
   };
-}
-
-/** @param {object} result of `resources/read` */
-function first(result) {
-  return "contents" in result && Array.isArray(result.contents) ? result.contents[0] : null;
 }
 
 /** The bytes of a resource's `text` or base64 `blob`. @param {unknown} resource */

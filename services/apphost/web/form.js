@@ -20,11 +20,8 @@ function properties(schema) {
 /** The arguments that a schema's defaults make. @param {unknown} schema @returns {import("./types.d.ts").Params} */
 export function defaults(schema) {
   // fromEntries makes own properties only: `__proto__` in a schema is a name like any other
-  return Object.fromEntries(
-    properties(schema)
-      .filter((property) => "default" in property.schema)
-      .map((property) => [property.name, property.schema.default]),
-  );
+  const known = properties(schema).filter((property) => "default" in property.schema);
+  return Object.fromEntries(known.map(({ name, schema: { default: given } }) => [name, given]));
 }
 
 /**
@@ -38,11 +35,10 @@ export function defaults(schema) {
 export function drawForm(place, schema) {
   const readers = properties(schema).map((property, index) => {
     const { name, schema: item, required } = property;
-    const row = make("div", "", "field");
+    const input = Object.assign(control(property), { id: `run-field-${index}` });
     const label = make("label", required ? name : `${name} (optional)`);
-    const input = control(property);
-    input.id = `run-field-${index}`;
     label.htmlFor = input.id;
+    const row = make("div", "", "field");
     row.append(label, input);
     const about = item.description ?? item.title;
     if (typeof about === "string") row.append(make("p", about.slice(0, 300), "field-hint"));
@@ -51,8 +47,7 @@ export function drawForm(place, schema) {
   });
   return () => {
     try {
-      const entries = readers.map((read) => read()).filter(([, given]) => given !== undefined);
-      return Object.fromEntries(entries);
+      return Object.fromEntries(readers.map((read) => read()).filter(([, given]) => given !== undefined));
     } catch {
       return null;
     }
@@ -70,20 +65,16 @@ function control({ schema, required }) {
     return select;
   }
   if (["string", "number", "integer", "boolean"].includes(String(schema.type))) {
-    const input = document.createElement("input");
-    input.autocomplete = "off";
-    input.type = schema.type === "boolean" ? "checkbox" : schema.type === "string" ? "text" : "number";
+    const type = schema.type === "boolean" ? "checkbox" : schema.type === "string" ? "text" : "number";
+    const input = Object.assign(document.createElement("input"), { type, autocomplete: "off" });
+    input.required = required && type === "number";
     if (schema.type === "number") input.step = "any";
-    if (schema.type === "boolean") input.checked = given === true;
+    if (type === "checkbox") input.checked = given === true;
     else if (given !== undefined) input.value = String(given);
-    input.required = required && input.type === "number";
     return input;
   }
-  const area = document.createElement("textarea");
-  area.rows = 3;
-  area.placeholder = "JSON";
-  area.spellcheck = false;
-  area.required = required;
+  const look = { rows: 3, placeholder: "JSON", spellcheck: false, required };
+  const area = Object.assign(document.createElement("textarea"), look);
   area.addEventListener("input", () => area.setCustomValidity(""));
   if (given !== undefined) area.value = JSON.stringify(given, null, 1);
   return area;

@@ -29,11 +29,11 @@ const boot = JSON.parse(element("boot").textContent ?? "");
  * @returns {{ failed: boolean, facts: [string, string][] }} facts: see policy_facts.py
  */
 function frameAnswer(src) {
-  const entry = performance.getEntriesByName(src.split("#")[0] ?? src, "resource").at(-1);
-  if (!(entry instanceof PerformanceResourceTiming)) return { failed: false, facts: [] };
-  const told = entry.serverTiming.find(({ name }) => name === "policy");
-  const facts = told ? JSON.parse(decodeURIComponent(told.description)) : [];
-  return { failed: entry.responseStatus >= 400, facts };
+  const entries = performance.getEntriesByName(src.split("#")[0] ?? src, "resource");
+  const entry = /** @type {PerformanceResourceTiming | undefined} */ (entries.at(-1));
+  const told = entry?.serverTiming?.find(({ name }) => name === "policy")?.description;
+  const facts = told ? JSON.parse(decodeURIComponent(told)) : [];
+  return { failed: Number(entry?.responseStatus) >= 400, facts };
 }
 
 function start() {
@@ -104,7 +104,8 @@ function start() {
     log.add("page", `says (${[level, logger].filter((word) => typeof word === "string")}):`, data));
   notifications.set("ui/notifications/request-teardown", () =>
     closeAfterParting("The page asked to be closed", "It has ended. You can open it again."));
-  notifications.set("x-strad/link", ({ url }) => void offer(url));
+  // a plain link: nobody waits for an answer, and nobody hears of a refusal
+  notifications.set("x-strad/link", ({ url }) => void offerLink(strip, url).catch(() => undefined));
   const address = new AddressBar(boot.page, (hash) => bridge.notify("x-strad/hash", { hash }));
   notifications.set("x-strad/search", ({ search }) => address.showSearch(search));
   notifications.set("x-strad/hash", ({ hash, push }) => address.showHash(hash, push));
@@ -131,15 +132,6 @@ function start() {
     mark("ready", "Ready");
     bridge.release();
     opening.begin();
-  };
-
-  /** A plain link of the page. Nobody waits for an answer. @param {unknown} url */
-  const offer = async (url) => {
-    try {
-      await offerLink(strip, url);
-    } catch {
-      // refused: the page gets nothing from trying
-    }
   };
 
   const silence = setTimeout(() => {

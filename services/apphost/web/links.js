@@ -31,10 +31,8 @@ export function checkLink(text, here) {
  *
  * @param {import("./strip.js").Strip} strip @param {unknown} text
  */
-export function offerLink(strip, text) {
-  const url = checkLink(text, location);
-  const question = { lead: "This page wants to open ", what: url.host, tail: " in a new tab", all: url.href };
-  return strip.ask({ ...question, press: "Open" }, () => {
-    window.open(url.href, "_blank", "noopener,noreferrer");
-  });
+export async function offerLink(strip, text) {
+  const { host, href } = checkLink(text, location);
+  const words = { lead: "This page wants to open ", what: host, tail: " in a new tab", press: "Open" };
+  return strip.ask({ ...words, all: href }, () => window.open(href, "_blank", "noopener,noreferrer"));
 }

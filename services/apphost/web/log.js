@@ -2,7 +2,7 @@
 // panel of the host's. Each entry is one line of plain text, so that none can look like two.
 
 import { saveFile } from "./save.js";
-import { element, make } from "./stage.js";
+import { element, make, onEscape } from "./stage.js";
 
 const MAX_LINES = 500;
 const MAX_TEXT = 2000;
@@ -18,18 +18,14 @@ export class Log {
   constructor() {
     element("log-open").addEventListener("click", () => this.#show(Boolean(this.#panel.hidden)));
     element("log-close").addEventListener("click", () => this.#show(false));
-    this.#panel.addEventListener("keydown", (event) => {
-      event.stopPropagation(); // keys pressed here are not the page's
-      if (event.key === "Escape") this.#show(false);
-    });
+    onEscape(this.#panel, () => this.#show(false));
     this.#filter.addEventListener("input", () => this.#draw());
     element("log-copy").addEventListener("click", async () => {
       await navigator.clipboard.writeText(this.#chosen().join("\n"));
       element("log-said").textContent = "Copied";
     });
-    element("log-save").addEventListener("click", () => {
-      saveFile("strad-log.txt", [this.#chosen().join("\n"), "\n"]);
-    });
+    const save = () => saveFile("strad-log.txt", [this.#chosen().join("\n"), "\n"]);
+    element("log-save").addEventListener("click", save);
   }
 
   /** @param {"page" | "host"} who @param {string} what @param {unknown} [more] text, or any JSON */
@@ -44,9 +40,8 @@ export class Log {
 
   /** What stands above the lines. @param {[string, string][]} pairs */
   facts(pairs) {
-    element("log-facts").replaceChildren(
-      ...pairs.flatMap(([term, text]) => [make("dt", term), make("dd", text)]),
-    );
+    const parts = pairs.flatMap(([term, text]) => [make("dt", term), make("dd", text)]);
+    element("log-facts").replaceChildren(...parts);
   }
 
   /** @param {boolean} open */

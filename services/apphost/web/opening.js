@@ -3,7 +3,7 @@
 
 import { callTool, sentence } from "./calls.js";
 import { defaults, drawForm } from "./form.js";
-import { arm, coverPage, element, focusPage, make, makeButton, mark, say, setBusy, textOf, unsay } from "./stage.js";
+import { arm, coverPage, element, focusPage, make, makeButton, mark, onEscape, say, setBusy, textOf, unsay } from "./stage.js";
 
 /**
  * @typedef {object} Needs
@@ -24,16 +24,14 @@ export class Opening {
     this.#boot = boot;
     this.#bridge = bridge;
     this.#heard = heard;
-    const run = element("run");
-    element("run-later").addEventListener("click", () => {
+    const [again, later] = [element("run-again"), element("run-later")];
+    later.addEventListener("click", () => {
       coverPage(false);
-      element("run-again").hidden = false;
-      element("run-again").focus();
+      again.hidden = false;
+      again.focus();
     });
-    element("run-again").addEventListener("click", () => this.#showCard());
-    run.addEventListener("keydown", (event) => {
-      if (event.key === "Escape") element("run-later").click();
-    });
+    again.addEventListener("click", () => this.#showCard());
+    onEscape(element("run"), () => later.click());
   }
 
   /** The page listens now, or the person asks for the tool's answer as text. */

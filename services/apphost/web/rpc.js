@@ -1,12 +1,12 @@
 // JSON-RPC 2.0 as a page may send it: shape, size and rate. Nothing here throws on bad input.
 
-export const PARSE = -32700;
 export const INVALID_REQUEST = -32600;
 export const METHOD_NOT_FOUND = -32601;
 export const INVALID_PARAMS = -32602;
 export const REFUSED = -32000;
 
 const MAX_SIZE = 1024 * 1024;
+const MAX_FILES_SIZE = 16 * MAX_SIZE; // what may be saved, in base64
 const MAX_DEPTH = 64;
 const MAX_METHOD = 64;
 const MAX_ID = 256;
@@ -50,10 +50,11 @@ export function jsonSize(value, budget, depth = 0) {
 
 /** @param {unknown} data @returns {import("./types.d.ts").Incoming} */
 export function readMessage(data) {
-  if (!isRecord(data) || jsonSize(data, MAX_SIZE) > MAX_SIZE) return { kind: "ignored" };
-  const { jsonrpc, id, method, params } = data;
+  if (!isRecord(data) || data.jsonrpc !== "2.0") return { kind: "ignored" };
+  const { id, method, params } = data;
   const named = isId(id);
-  if (jsonrpc !== "2.0") return { kind: "ignored" };
+  const most = method === "ui/download-file" ? MAX_FILES_SIZE : MAX_SIZE;
+  if (jsonSize(data, most) > most) return named ? { kind: "malformed", id } : { kind: "ignored" };
   if ("result" in data || "error" in data) return named ? { kind: "answer", id } : { kind: "ignored" };
   const whole = typeof method === "string" && method.length > 0 && method.length <= MAX_METHOD;
   if (!whole || !(params === undefined || isRecord(params)) || (id !== undefined && !named)) {

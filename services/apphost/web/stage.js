@@ -34,6 +34,11 @@ export function mark(kind, label) {
   state.textContent = label;
 }
 
+/** @param {HTMLElement} part @param {() => void} act on Escape pressed in it */
+export function onEscape(part, act) {
+  part.addEventListener("keydown", ({ key }) => void (key === "Escape" && act()));
+}
+
 /** @param {boolean} busy */
 export function setBusy(busy) {
   element("main").classList.toggle("is-busy", busy);
@@ -61,9 +66,7 @@ export function say(name, kind, title, text, more = []) {
 
 /** @param {string} name */
 export function unsay(name) {
-  for (const notice of document.querySelectorAll("#notices > .notice")) {
-    if (notice instanceof HTMLElement && notice.dataset.name === name) notice.remove();
-  }
+  document.querySelector(`#notices > [data-name="${name}"]`)?.remove();
 }
 
 /** @param {string} label @param {() => void} press @param {string} [kind] */

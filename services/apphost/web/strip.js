@@ -2,7 +2,7 @@
 // time, only after a press in the page, and the second half of a double click answers nothing.
 
 import { REFUSED, Refusal } from "./rpc.js";
-import { arm, element, focusPage } from "./stage.js";
+import { arm, element, focusPage, onEscape } from "./stage.js";
 
 /**
  * @typedef {object} Question
@@ -22,15 +22,13 @@ export class Strip {
   constructor() {
     this.#yes.addEventListener("click", () => this.#settle?.(true));
     element("link-cancel").addEventListener("click", () => this.close());
-    this.#strip.addEventListener("keydown", (event) => {
-      if (event.key === "Escape") this.close();
-    });
+    onEscape(this.#strip, () => this.close());
   }
 
   /**
    * Ask, and act on yes. Answers `{}`, or `{ isError: true }` when the person said no.
    *
-   * @param {Question} question @param {() => void} act
+   * @param {Question} question @param {() => unknown} act
    * @returns {Promise<{ isError?: boolean }>}
    */
   ask({ lead, what, tail, all, press }, act) {
