@@ -1,4 +1,4 @@
-"""What the relay costs: `make bench`, written into docs/performance.md. Gates nothing.
+"""What strad costs: `make bench`, written into docs/performance.md. Gates nothing.
 
 upstreams.py   the two servers that are called: the SDK's, and one whose answer is constant
 forwarder.py   the least that an HTTP hop can do, to compare the relay with
@@ -7,5 +7,7 @@ usage.py       processor time and memory of another process
 paths.py       upstreams, forwarder and relay, started; the ways from a caller to a server
 rounds.py      every cell in every round, the ways taken in turn; medians
 startup.py     how long the whole stack takes to be ready, and its memory
+pages.py       what it takes to open a page in the console, and from bare_host.py
+bare_host.py   the same page from a static server, under a host page that does the least
 report.py      the tables
 """

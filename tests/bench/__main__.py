@@ -6,9 +6,12 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tests.bench import report, rounds, startup
+from demo.run.ports import free_ports
+from demo.run.settings import Settings
+from tests.bench import pages, report, rounds, startup
 from tests.bench.paths import paths
 from tests.bench.rounds import Load
+from tests.live import LiveStack
 
 
 def say(text: str) -> None:
@@ -26,6 +29,20 @@ def run(load: Load, starts: int, calls: int) -> str:
     return report.text(samples, load, whole)
 
 
+def run_pages(requests: int, openings: int) -> str:
+    """What it takes to open a page, as the text of its part of the report."""
+    say("opening pages")
+    (port,) = free_ports(1, in_a_row=2)
+    with (
+        tempfile.TemporaryDirectory(prefix="strad-bench-") as name,
+        LiveStack(Settings(port=port)) as strad,
+        pages.pages(Path(name), strad) as found,
+    ):
+        served = asyncio.run(pages.served(found, requests))
+        shown = asyncio.run(pages.shown(found, openings))
+    return report.pages_text(served, shown)
+
+
 def main() -> int:
     """Entry point; returns the exit status."""
     parser = argparse.ArgumentParser(prog="make bench", description=__doc__)
@@ -33,13 +50,22 @@ def main() -> int:
     parser.add_argument("--alone", type=int, default=300, help="calls by one caller, a round")
     parser.add_argument("--crowd", type=int, default=1500, help="calls by 32 callers, a round")
     parser.add_argument("--starts", type=int, default=3, help="starts of the whole stack")
+    parser.add_argument("--requests", type=int, default=300, help="for each part of a page")
+    parser.add_argument("--openings", type=int, default=30, help="of a page in a browser")
+    parser.add_argument("--only", choices=("calls", "pages"), help="measure one part")
     parser.add_argument("--dry", action="store_true", help="print only")
     arguments = parser.parse_args()
-    load = Load(arguments.rounds, arguments.alone, arguments.crowd)
-    text = run(load, arguments.starts, arguments.crowd)
-    print(text)
-    if not arguments.dry:
-        report.write(text)
+    if arguments.only != "pages":
+        load = Load(arguments.rounds, arguments.alone, arguments.crowd)
+        text = run(load, arguments.starts, arguments.crowd)
+        print(text)
+        if not arguments.dry:
+            report.write(text)
+    if arguments.only != "calls":
+        text = run_pages(arguments.requests, arguments.openings)
+        print(text)
+        if not arguments.dry:
+            report.write(text, begin=report.PAGES_BEGIN, end=report.PAGES_END)
     return 0
 
 

@@ -7,7 +7,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from demo.run.settings import ROOT
-from tests.bench.caller import Era
+from tests.bench.caller import Era, Times
 from tests.bench.paths import SERVERS, WAYS
 from tests.bench.rounds import Cell, Load, Sample
 from tests.bench.startup import Startup
@@ -15,17 +15,32 @@ from tests.bench.startup import Startup
 DOCUMENT = ROOT / "docs" / "performance.md"
 BEGIN = "<!-- measured: `make bench` writes from here -->\n"
 END = "<!-- measured: to here -->\n"
+PAGES_BEGIN = "<!-- measured pages: `make bench` writes from here -->\n"
+PAGES_END = "<!-- measured pages: to here -->\n"
 
 _NAMES = {"stub": "constant answer", "sdk": "SDK server"}
 
 
-def write(text: str, document: Path = DOCUMENT) -> None:
+def write(text: str, document: Path = DOCUMENT, begin: str = BEGIN, end: str = END) -> None:
     """Put a new measured part in the place of the old one; the words around it stay."""
-    before, mark, rest = document.read_text().partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not (mark and end):
-        raise ValueError(f"{document} has lost its marks: {BEGIN.strip()} and {END.strip()}")
-    document.write_text(f"{before}{BEGIN}\n{text}\n\n{END}{after}")
+    before, mark, rest = document.read_text().partition(begin)
+    _, stop, after = rest.partition(end)
+    if not (mark and stop):
+        raise ValueError(f"{document} has lost its marks: {begin.strip()} and {end.strip()}")
+    document.write_text(f"{before}{begin}\n{text}\n\n{end}{after}")
+
+
+def pages_text(served: dict[tuple[str, str], Times], shown: dict[str, Times]) -> str:
+    """What it takes to open a page: facts and a table."""
+    rows = ["| what | way | p50 | p95 |", "|---|---|--:|--:|"]
+    named = [(part, way, times) for (part, way), times in served.items()]
+    named += [("to the result in the page", way, times) for way, times in shown.items()]
+    for part, way, times in named:
+        p50, p95 = (times.percentile(share) * 1000 for share in (0.5, 0.95))
+        rows.append(f"| {part} | {way} | {p50:.1f} | {p95:.1f} |")
+    count = (len(next(iter(some.values())).each) for some in (served, shown))
+    head = "{} requests of each kind, and {} openings in Chromium, each way. Times in milliseconds."
+    return "\n\n".join((_facts(), head.format(*count), "\n".join(rows)))
 
 
 def text(samples: dict[Cell, Sample], load: Load, startup: Startup) -> str:

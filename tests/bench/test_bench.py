@@ -5,11 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.bench import report, rounds
+from tests.bench import pages, report, rounds
 from tests.bench.caller import Call, CallFailed, Era
 from tests.bench.paths import SERVERS, WAYS, Paths, paths
 from tests.bench.rounds import Load, Sample
 from tests.bench.startup import Startup
+from tests.live import LiveStack
 
 LOAD = Load(rounds=1, alone=3, crowd=8, callers=4)
 
@@ -39,11 +40,40 @@ async def test_a_refused_call_is_not_counted_as_a_fast_one(ways: Paths) -> None:
     assert failed.group_contains(CallFailed, match="401")
 
 
-def test_the_words_around_the_measured_part_stay(tmp_path: Path) -> None:
+@pytest.mark.stack
+@pytest.mark.browser
+async def test_a_page_is_opened_and_its_result_comes_both_ways(
+    stack: LiveStack, tmp_path: Path
+) -> None:
+    with pages.pages(tmp_path, stack) as found:
+        served = await pages.served(found, 2)
+        shown = await pages.shown(found, 1)
+    assert set(served) == {(part, way) for part in ("host page", "frame") for way in pages.WAYS}
+    assert set(shown) == set(pages.WAYS)
+    for times in (*served.values(), *shown.values()):
+        assert 0 < times.percentile(0.5) < 30
+    # the very same page
+    assert b"</html>" in (tmp_path / "frame").read_bytes()
+    text = report.pages_text(served, shown)
+    assert "2 requests of each kind, and 1 openings in Chromium" in text
+    assert "| to the result in the page | strad |" in text
+
+
+MARKS = [(report.BEGIN, report.END), (report.PAGES_BEGIN, report.PAGES_END)]
+
+
+@pytest.mark.parametrize(("begin", "end"), MARKS)
+def test_the_words_around_a_measured_part_stay(tmp_path: Path, begin: str, end: str) -> None:
     document = tmp_path / "performance.md"
-    document.write_text(f"before\n{report.BEGIN}old\n{report.END}after\n")
-    report.write("new", document)
-    assert document.read_text() == f"before\n{report.BEGIN}\nnew\n\n{report.END}after\n"
+    document.write_text(f"before\n{begin}old\n{end}after\n")
+    report.write("new", document, begin, end)
+    assert document.read_text() == f"before\n{begin}\nnew\n\n{end}after\n"
+
+
+def test_the_document_has_both_parts() -> None:
+    text = report.DOCUMENT.read_text()
+    for mark in (mark for pair in MARKS for mark in pair):
+        assert text.count(mark) == 1
 
 
 def test_a_document_without_marks_is_left_alone(tmp_path: Path) -> None:
