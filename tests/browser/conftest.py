@@ -28,8 +28,11 @@ async def browser() -> AsyncIterator[Browser]:
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def keeping_browser() -> AsyncIterator[Browser]:
-    """Chromium with its back-forward cache, which Playwright would switch off too."""
-    async with _launched("--disable-popup-blocking", "--disable-back-forward-cache") as browser:
+    """Chromium with what Playwright would switch off too: its back-forward cache, and the limit on
+    how often a page may change its address."""
+    flood = "--disable-ipc-flooding-protection"
+    cache = "--disable-back-forward-cache"
+    async with _launched("--disable-popup-blocking", cache, flood) as browser:
         yield browser
 
 
