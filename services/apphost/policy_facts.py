@@ -33,9 +33,10 @@ def facts(found: Declared, ui: dict[str, Any], app: AppSettings) -> list[tuple[s
     return told
 
 
-def header(told: Sequence[tuple[str, str]]) -> str:
-    """The facts as the value of `Server-Timing`."""
-    return f'policy;desc="{quote(json.dumps(told, separators=(",", ":")))}"'
+def header(told: Sequence[tuple[str, str]], ui: dict[str, Any]) -> str:
+    """The facts as the value of `Server-Timing`; also whether the page wants no border."""
+    plain = ", plain" if ui.get("prefersBorder") is False else ""
+    return f'policy;desc="{quote(json.dumps(told, separators=(",", ":")))}"{plain}'
 
 
 def _never_given(ui: dict[str, Any]) -> list[str]:

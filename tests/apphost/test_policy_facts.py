@@ -35,7 +35,7 @@ declared = st.fixed_dictionaries(
 def test_the_header_is_one_quoted_word_of_bounded_size(ui: dict[str, Any]) -> None:
     found = csp.declared(ui, "strad.example.com")
     told = policy_facts.facts(found, ui, AppSettings())
-    header = policy_facts.header(told)
+    header = policy_facts.header(told, ui)
     match = re.fullmatch(r'policy;desc="([A-Za-z0-9%_.~/-]*)"', header)
     assert match
     assert [tuple(pair) for pair in json.loads(unquote(match[1]))] == told
@@ -50,4 +50,4 @@ def test_the_largest_declaration_still_fits() -> None:
     }
     told = policy_facts.facts(csp.declared(ui, "strad.example.com"), ui, APP)
     assert all(len(text) <= 700 for _, text in told)
-    assert len(policy_facts.header(told)) < 8000
+    assert len(policy_facts.header(told, ui)) < 8000

@@ -136,3 +136,16 @@ async def test_a_reported_size_moves_nothing(console: Console, visitor: Person) 
     assert await frame.evaluate("[innerWidth, innerHeight]") == before
     assert len(await heard(frame, 2)) == 2
     assert visitor.complaints == []
+
+
+@pytest.mark.parametrize("wish", [True, False, None, "false", 0])
+async def test_a_page_may_do_without_a_border(
+    console: Console, visitor: Person, wish: object
+) -> None:
+    await probe(console, visitor)
+    console.toys.contents["ui://t/page"][0]["_meta"] = {"ui": {"prefersBorder": wish}}
+    await visitor.open("/apps/toys")
+    await heard(await visitor.app(), 2)
+    colour = await visitor.page.evaluate("getComputedStyle(main).borderTopColor")
+    assert (colour == "rgba(0, 0, 0, 0)") is (wish is False)
+    await expect(visitor.page.locator(".app-bar")).to_be_visible()

@@ -67,7 +67,7 @@ class Frame:
             log.event("frame-policy", slug=slug, origins=origins.accepted, dropped=origins.dropped)
         headers = csp.frame_headers(origins.accepted, server.app)
         told = policy_facts.facts(origins, ui, server.app)
-        headers["Server-Timing"] = policy_facts.header(told)
+        headers["Server-Timing"] = policy_facts.header(told, ui)
         return web.Response(body=document.wrap(page.html, server.app), headers=headers)
 
     async def _read(self, who: Principal, slug: str, uri: str) -> Page:

@@ -26,14 +26,14 @@ const boot = JSON.parse(element("boot").textContent ?? "");
  * The answer to the frame's own request, as far as its embedder may know it.
  *
  * @param {string} src
- * @returns {{ failed: boolean, facts: [string, string][] }} facts: see policy_facts.py
+ * @returns {{ failed: boolean, plain: boolean, facts: [string, string][] }} see policy_facts.py
  */
 function frameAnswer(src) {
   const entries = performance.getEntriesByName(src.split("#")[0] ?? src, "resource");
   const entry = /** @type {PerformanceResourceTiming | undefined} */ (entries.at(-1));
-  const told = entry?.serverTiming?.find(({ name }) => name === "policy")?.description;
-  const facts = told ? JSON.parse(decodeURIComponent(told)) : [];
-  return { failed: Number(entry?.responseStatus) >= 400, facts };
+  const timing = new Map(entry?.serverTiming?.map(({ name, description }) => [name, description]));
+  const facts = JSON.parse(decodeURIComponent(timing.get("policy") ?? "[]"));
+  return { failed: Number(entry?.responseStatus) >= 400, plain: timing.has("plain"), facts };
 }
 
 function start() {
@@ -142,6 +142,7 @@ function start() {
   frame.addEventListener("load", () => {
     loads += 1;
     showFacts();
+    element("main").classList.toggle("is-plain", frameAnswer(frame.src).plain);
     if (loads > 1) {
       close("The page tried to load another page", "An app may show only what its server gave to strad.");
     } else if (frameAnswer(frame.src).failed) {
