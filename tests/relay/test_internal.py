@@ -4,9 +4,10 @@ import asyncio
 from typing import Any
 
 import pytest
+from mcp_types import CLIENT_CAPABILITIES_META_KEY
 
 from shared.contracts.identity import SessionKind
-from shared.contracts.wire import Service
+from shared.contracts.wire import APP_MIME_TYPE, Service
 from shared.signing import new_signing_key
 from tests.relay.house import House, house
 from tests.relay.upstreams import (
@@ -55,6 +56,23 @@ async def test_the_console_lists_reads_and_calls(era: str) -> None:
         call = body("tools/call", "app", PAGE_URI, name="echo", arguments={"text": "x"})
         status, called = await h.ask("a", call)
         assert (status, called["result"]["content"][0]["text"]) == (200, "x")
+
+
+async def test_every_request_of_the_console_says_that_it_shows_apps_and_answers_no_question() -> (
+    None
+):
+    def call(_: Any, __: Any) -> Any:
+        return {"result": {"resultType": "complete", "content": []}}
+
+    server = modern_fake([{"name": "show", "inputSchema": {"type": "object"}}], call)
+    async with server.served() as url, house([{"slug": "a", "url": url}]) as h:
+        await h.ask("a", body("tools/list"))
+        await h.ask("a", body("resources/list"))
+        await h.ask("a", body("tools/call", "app", "ui://a/b", name="show", arguments={}))
+    told = {"extensions": {"io.modelcontextprotocol/ui": {"mimeTypes": [APP_MIME_TYPE]}}}
+    assert {"tools/list", "resources/list", "tools/call"} <= set(server.methods)
+    for message in server.messages:
+        assert message["params"]["_meta"][CLIENT_CAPABILITIES_META_KEY] == told
 
 
 async def test_servers_that_fail_are_listed_with_the_reason_and_do_not_hold_up_the_others() -> None:
