@@ -47,6 +47,9 @@ def bind(environ: Mapping[str, str]) -> tuple[socket.socket, Address]:
     host = environ.get("HOST") or LOOPBACK
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     sock = socket.create_server((host, int(environ.get("PORT") or 0)), family=family, backlog=128)
+    # asyncio does this only for sockets that it made itself; without it an answer, written as head
+    # and body, waits up to 40 ms for the caller to acknowledge the head (delayed ACK, RFC 9293)
+    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     port = sock.getsockname()[1]
     shown = f"[{host}]" if ":" in host else host
     named = (environ.get("ALLOWED_HOSTS") or "").split(",")

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -53,6 +54,14 @@ def test_only_its_own_names_and_the_allowed_ones_reach_a_server() -> None:
     assert rules.enable_dns_rebinding_protection
     assert rules.allowed_hosts == ["catalog.test", "127.0.0.1:8080", "other.test"]
     assert rules.allowed_origins == []
+
+
+def test_an_answer_does_not_wait_for_an_acknowledgement() -> None:
+    sock, address = bind({"PORT": "0"})
+    with sock, socket.create_connection((address.host, address.port), timeout=2):
+        accepted, _ = sock.accept()
+        with accepted:
+            assert accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY) != 0
 
 
 def test_the_environment_is_read() -> None:
