@@ -20,13 +20,16 @@ _DOCTYPE = re.compile(
 _LOOK_AT = 64 * 1024
 
 # Plain links go to the host, which shows the address and asks. A notification, so without an id:
-# an answer that the page never asked for would be an error in its SDK.
+# an answer that the page never asked for would be an error in its SDK. Links within the page make no
+# entry: Back through entries of the frame's own fires `load`, which closes the page.
 _SHIM = b"""<base target="_blank"><script>
 addEventListener("click", (event) => {
   const link = event.target instanceof Element && event.target.closest("a[href]");
   if (!link || event.defaultPrevented || event.button > 1) return;
-  if (!/^https?:$/.test(link.protocol) || link.getAttribute("href").startsWith("#")) return;
+  const within = link.getAttribute("href").startsWith("#");
+  if (!within && !/^https?:$/.test(link.protocol)) return;
   event.preventDefault();
+  if (within) return location.replace(link.getAttribute("href"));
   parent.postMessage({ jsonrpc: "2.0", method: "x-strad/link", params: { url: link.href } }, "*");
 });
 document.currentScript.remove();

@@ -258,6 +258,20 @@ async def test_a_request_for_our_notifications_is_not_supported(
     assert await tab.address() == "/apps/toys"
 
 
+async def test_a_link_within_the_page_goes_there_and_is_no_entry(
+    console: Console, visitor: Person
+) -> None:
+    part = '<a id="in" href="#part">in</a><div style="height: 3000px"></div><p id="part">part'
+    tab = await opened(console, visitor, "#kept", html=PROBE + part)
+    before = await tab.history()
+    await visitor.page.frames[1].locator("#in").click()
+    await tab.until("scrollY > 1000 && location.hash === '#part'")
+    await asyncio.sleep(0.3)
+    assert await tab.history() == before
+    assert len(visitor.context.pages) == 1
+    await visitor.state("Ready")
+
+
 # ---- Back and Forward ----
 
 
