@@ -20,8 +20,8 @@ _DOCTYPE = re.compile(
 _LOOK_AT = 64 * 1024
 
 # Plain links go to the host, which shows the address and asks. A notification, so without an id:
-# an answer that the page never asked for would be an error in its SDK. Links within the page make no
-# entry: Back through entries of the frame's own fires `load`, which closes the page.
+# an answer that the page never asked for would be an error in its SDK. Links within the page make
+# no entry: Back through entries of the frame's own fires `load`, which closes the page.
 _SHIM = b"""<base target="_blank"><script>
 addEventListener("click", (event) => {
   const link = event.target instanceof Element && event.target.closest("a[href]");
