@@ -10,7 +10,7 @@ const MAX_DROPPED = 1000;
  * @typedef {object} Tables
  * @property {Map<string, import("./types.d.ts").Answerer>} requests
  * @property {Map<string, import("./types.d.ts").Listener>} notifications
- * @property {(who: "page" | "host", method: string, fate: string) => void} passed one message did
+ * @property {(who: "page" | "host", method: string, fate: string) => unknown} passed one message did
  * @property {() => void} flooded the page sends far more than anybody could read
  */
 

@@ -79,10 +79,8 @@ export function answerCalls(boot, heard) {
 /** An outcome as the page's answer. @param {import("./types.d.ts").Outcome} outcome */
 export function passOn(outcome) {
   if (outcome.kind === "result") return outcome.result;
-  if (outcome.kind === "error") {
-    throw new Refusal(outcome.error.code, outcome.error.message, outcome.error.data);
-  }
-  throw new Refusal(REFUSED, sentence(outcome));
+  const { code, data } = outcome.kind === "error" ? outcome.error : { code: REFUSED };
+  throw new Refusal(code, sentence(outcome), data);
 }
 
 /** Why a call brought no result, for people. @param {import("./types.d.ts").Outcome} outcome */
@@ -93,9 +91,6 @@ export function sentence(outcome) {
 
 /** @param {Record<string, unknown>} error @returns {import("./types.d.ts").RpcFault} */
 function fault({ code, message, data }) {
-  return {
-    code: Number.isSafeInteger(code) ? Number(code) : REFUSED,
-    message: typeof message === "string" ? message : "The server refused.",
-    data,
-  };
+  const text = typeof message === "string" ? message : "The server refused.";
+  return { code: Number.isSafeInteger(code) ? Number(code) : REFUSED, message: text, data };
 }

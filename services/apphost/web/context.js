@@ -49,7 +49,7 @@ export function introduction(boot, frame, display) {
  * Tell of changes: theme and size.
  *
  * @param {HTMLElement} frame
- * @param {(change: import("./types.d.ts").McpUiHostContext) => void} tell
+ * @param {(change: import("./types.d.ts").McpUiHostContext) => unknown} tell
  */
 export function watchContext(frame, tell) {
   DARK.addEventListener("change", () => tell({ theme: theme() }));

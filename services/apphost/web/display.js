@@ -11,7 +11,7 @@ export class Display {
   /** @type {Mode[]} */
   #allowed = [];
 
-  /** @param {(change: import("./types.d.ts").McpUiHostContext) => void} tell */
+  /** @param {(change: import("./types.d.ts").McpUiHostContext) => unknown} tell */
   constructor(tell) {
     const turn = () => void this.switchTo(this.mode === "inline" ? "fullscreen" : "inline");
     this.#button.addEventListener("click", turn);

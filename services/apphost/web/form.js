@@ -57,7 +57,7 @@ export function drawForm(place, schema) {
 /** @param {Property} property */
 function control({ schema, required }) {
   const given = schema.default;
-  if (isChoice(schema)) {
+  if (Array.isArray(schema.enum) && schema.enum.every((item) => typeof item === "string")) {
     const select = document.createElement("select");
     if (!required) select.append(new Option("", ""));
     for (const choice of schema.enum) select.append(new Option(choice, choice));
@@ -78,11 +78,6 @@ function control({ schema, required }) {
   area.addEventListener("input", () => area.setCustomValidity(""));
   if (given !== undefined) area.value = JSON.stringify(given, null, 1);
   return area;
-}
-
-/** @param {Record<string, unknown>} schema @returns {schema is { enum: string[] }} */
-function isChoice(schema) {
-  return Array.isArray(schema.enum) && schema.enum.every((item) => typeof item === "string");
 }
 
 /**

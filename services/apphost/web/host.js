@@ -39,9 +39,8 @@ function frameAnswer(src) {
 function start() {
   const frame = document.createElement("iframe");
   frame.title = `${boot.name}, a page of its server`;
-  frame.setAttribute("sandbox", boot.sandbox);
-  frame.setAttribute("allow", "");
-  frame.referrerPolicy = "no-referrer";
+  const fixed = { sandbox: boot.sandbox, allow: "", referrerpolicy: "no-referrer" };
+  for (const [name, value] of Object.entries(fixed)) frame.setAttribute(name, value);
 
   /** @param {string} title @param {string} text */
   const close = (title, text) => {
@@ -112,15 +111,12 @@ function start() {
   const bridge = new Bridge({
     requests,
     notifications,
-    passed: (who, method, fate) => {
-      if (method !== "notifications/message") log.add(who, method, fate);
-    },
+    // what a page says stands in the log itself
+    passed: (who, method, fate) => method === "notifications/message" || log.add(who, method, fate),
     flooded: () => close("The page sent too many messages", "It was stopped so that the console stays usable."),
   });
   /** @param {import("./types.d.ts").McpUiHostContext} change */
-  const tell = (change) => {
-    if (bridge.ready) bridge.notify("ui/notifications/host-context-changed", change);
-  };
+  const tell = (change) => bridge.ready && bridge.notify("ui/notifications/host-context-changed", change);
   const display = new Display(tell);
   const opening = new Opening({ boot, bridge, heard });
 

@@ -17,7 +17,7 @@ export class Opening {
   #bridge;
   #heard;
   #started = false;
-  #drawn = false;
+  #button = /** @type {HTMLButtonElement} */ (element("run-now"));
 
   /** @param {Needs} needs */
   constructor({ boot, bridge, heard }) {
@@ -32,6 +32,12 @@ export class Opening {
     });
     again.addEventListener("click", () => this.#showCard());
     onEscape(element("run"), () => later.click());
+    const read = drawForm(element("run-fields"), boot.tool?.inputSchema);
+    element("run-form").addEventListener("submit", (event) => {
+      event.preventDefault();
+      const args = event.isTrusted && !this.#button.disabled ? read() : null;
+      if (args) void this.#run("run", args);
+    });
   }
 
   /** The page listens now, or the person asks for the tool's answer as text. */
@@ -49,19 +55,9 @@ export class Opening {
   }
 
   #showCard() {
-    const button = /** @type {HTMLButtonElement} */ (element("run-now"));
-    if (!this.#drawn) {
-      const read = drawForm(element("run-fields"), this.#boot.tool?.inputSchema);
-      element("run-form").addEventListener("submit", (event) => {
-        event.preventDefault();
-        const args = event.isTrusted && !button.disabled ? read() : null;
-        if (args) void this.#run("run", args);
-      });
-      this.#drawn = true;
-    }
     element("run-again").hidden = true;
     coverPage(true);
-    arm(button, 1000);
+    arm(this.#button, 1000);
     element("run-title").focus();
     mark("quiet", "Waits for you");
   }

@@ -96,8 +96,7 @@ export function coverPage(open) {
 export function showClosed(title, text) {
   element("closed-title").textContent = title;
   element("closed-text").textContent = text;
-  element("run").hidden = true;
-  element("run-again").hidden = true;
+  for (const id of ["run", "run-again"]) element(id).hidden = true;
   element("notices").replaceChildren();
   element("closed").hidden = false;
   element("closed-title").focus();

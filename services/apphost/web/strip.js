@@ -2,7 +2,7 @@
 // time, only after a press in the page, and the second half of a double click answers nothing.
 
 import { REFUSED, Refusal } from "./rpc.js";
-import { arm, element, focusPage, onEscape } from "./stage.js";
+import { arm, element, focusPage, make, onEscape } from "./stage.js";
 
 /**
  * @typedef {object} Question
@@ -36,10 +36,7 @@ export class Strip {
     if (!navigator.userActivation.isActive) {
       throw new Refusal(REFUSED, "This happens on a person's click only.");
     }
-    const [before, strong, after] = element("link-title").childNodes;
-    for (const [node, text] of /** @type {const} */ ([[before, lead], [strong, what], [after, tail]])) {
-      if (node) node.textContent = text;
-    }
+    element("link-title").replaceChildren(lead, make("strong", what), tail);
     element("link-address").textContent = all;
     this.#yes.textContent = press;
     this.#strip.hidden = false;

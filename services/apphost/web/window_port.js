@@ -9,9 +9,8 @@ export function openPort(frame, hear) {
   /** @param {MessageEvent} event */
   const listen = (event) => {
     // Child frames and popups of the page have the origin "null" too, so the window is the identity.
-    if (event.source === null || event.source !== frame.contentWindow) return;
-    if (event.origin !== "null") return;
-    hear(event.data);
+    const isFrame = event.source !== null && event.source === frame.contentWindow;
+    if (isFrame && event.origin === "null") hear(event.data);
   };
   addEventListener("message", listen);
   return {
