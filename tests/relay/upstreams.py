@@ -84,6 +84,8 @@ async def _refuse(send: Any, text: str) -> None:
 async def served(app: Asgi) -> AsyncIterator[str]:
     """An ASGI application on a port of its own; gives the address of its /mcp."""
     sock = socket.create_server(("127.0.0.1", 0))
+    # asyncio does this for sockets of its own; without it each answer waits for an acknowledgement
+    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     config = uvicorn.Config(app, log_level="critical", timeout_graceful_shutdown=1)
     server = uvicorn.Server(config)
     task = asyncio.create_task(server.serve([sock]))
