@@ -15,7 +15,8 @@ from tests.browser.probe import PROBE, probe
 pytestmark = IN_BROWSER
 
 HOSTILE = Path(__file__).parent / "hostile"
-KEYS = ["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown", "Escape"]
+ARROWS = ["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown"]
+KEYS = [*ARROWS, "Escape"]
 # a page that notes the keys which reach its own document
 LISTENING = f"""{PROBE}<script>
   const typed = [];
@@ -225,7 +226,8 @@ async def test_a_page_that_takes_the_keyboard_cannot_run_its_tool(
     run = card.get_by_role("button", name="Run")
     await expect(run).to_be_enabled()
     await until(frame, "document.activeElement === field")
-    await press(visitor, "Enter", "Space", "Tab", "Enter", *KEYS)
+    # Tab leaves the page for Run; the Enter that follows at once was meant for the page as well
+    await press(visitor, "Enter", "Space", "Tab", "Enter", "Space", *ARROWS)
     await expect(card).to_be_visible()
     assert console.relay.calls() == []
     assert await forwarded(frame) == []
