@@ -20,7 +20,6 @@ from services.relay.progress import Progress
 from services.relay.upstream import Upstream
 
 _ID = 1  # each request has its own response: nothing is told apart by it
-MAX_NAME_HEADER = 4096
 
 
 class NotModern(Exception):
