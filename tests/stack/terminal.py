@@ -122,7 +122,8 @@ def alive(pids: list[int]) -> list[int]:
 
 
 def _ps(*arguments: str) -> list[str]:
-    found = subprocess.run(["ps", *arguments], capture_output=True, text=True, check=False)
+    # -ww: whole commands, also where COLUMNS says how wide a screen is
+    found = subprocess.run(["ps", "-ww", *arguments], capture_output=True, text=True, check=False)
     return found.stdout.splitlines()
 
 
