@@ -1,4 +1,4 @@
-"""Every Redis key: how it is built and who may write it. The only file with key strings.
+"""Every Redis key and channel: how it is built, whose it is. The only file with such strings.
 
 `deploy/redis.acl` is checked against this table by a test: a service can write its own families
 only, and read those that are listed under `readers`.
@@ -23,6 +23,14 @@ class Family:
             if not part or not all(char.isalnum() or char in "-_." for char in part):
                 raise ValueError(f"not a key part: {part!r}")
         return self.prefix + ":".join(parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Channel:
+    """A channel of messages that are not kept. Its owner's replicas alone speak and hear."""
+
+    name: str
+    owner: Service
 
 
 _EVERYONE = frozenset(Service)
@@ -55,3 +63,7 @@ FAMILIES = (
     SESSION_SEEN,
     TOKEN_SEEN,
 )
+
+BETWEEN_RELAYS = Channel("mcp:between", Service.RELAY)
+
+CHANNELS = (BETWEEN_RELAYS,)

@@ -24,6 +24,8 @@ class ReadAhead:
         self.index_add = store.index_add
         self.index_remove = store.index_remove
         self.index = store.index
+        self.publish = store.publish
+        self.hear = store.hear
         self.ping = store.ping
         self.close = store.close
 

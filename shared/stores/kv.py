@@ -1,6 +1,6 @@
 """The few operations that strad needs of Redis, as a protocol."""
 
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Sequence
 from typing import Protocol
 
 
@@ -40,6 +40,16 @@ class KeyValue(Protocol):
 
     async def index(self, key: str) -> set[str]:
         """The members of a set; empty when absent."""
+
+    async def publish(self, channel: str, message: bytes) -> None:
+        """Tell everybody who hears this channel now; nobody else ever learns of it."""
+
+    def hear(self, channel: str) -> AsyncGenerator[bytes | None]:
+        """What is published on a channel, for as long as it is read.
+
+        None comes first, and again after every break: what was published until then may be missing,
+        and from here on nothing is. It raises nothing: while the store is away it waits.
+        """
 
     async def ping(self) -> None:
         """Return when the store answers."""

@@ -1,6 +1,7 @@
 """`KeyValue` in memory, for tests that turn the clock."""
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import AsyncGenerator, Sequence
 
 from shared.clock import Clock, system_clock
 
@@ -12,6 +13,7 @@ class MemoryKeyValue:
         self._clock = clock
         self._values: dict[str, tuple[bytes, float]] = {}
         self._sets: dict[str, tuple[set[str], float]] = {}
+        self._hearers: dict[str, set[asyncio.Queue[bytes]]] = {}
 
     async def get(self, key: str) -> bytes | None:
         value, end = self._values.get(key, (None, 0.0))
@@ -53,6 +55,21 @@ class MemoryKeyValue:
     async def index(self, key: str) -> set[str]:
         members, end = self._sets.get(key, (set(), 0.0))
         return set(members) if end > self._clock() else set()
+
+    async def publish(self, channel: str, message: bytes) -> None:
+        for hearer in self._hearers.get(channel, ()):
+            hearer.put_nowait(message)
+
+    async def hear(self, channel: str) -> AsyncGenerator[bytes | None]:
+        heard: asyncio.Queue[bytes] = asyncio.Queue()
+        hearers = self._hearers.setdefault(channel, set())
+        hearers.add(heard)
+        try:
+            yield None
+            while True:
+                yield await heard.get()
+        finally:
+            hearers.discard(heard)
 
     async def ping(self) -> None:
         return None

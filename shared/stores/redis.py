@@ -1,6 +1,7 @@
 """`KeyValue` on Redis or Valkey, over redis-py's asyncio client (RESP3)."""
 
-from collections.abc import Awaitable, Sequence
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Sequence
 from typing import Any, TypeVar, cast
 
 from redis.asyncio import Redis
@@ -14,6 +15,8 @@ from shared.stores.kv import StoreUnavailable
 T = TypeVar("T")
 
 TIMEOUT_SECONDS = 1.0
+_HEAR_AGAIN_SECONDS = 0.5
+_HEAR_SECONDS = 5.0
 
 
 def connect(url: str, user: str, password: str) -> "RedisKeyValue":
@@ -91,6 +94,24 @@ class RedisKeyValue:
     async def index(self, key: str) -> set[str]:
         members = await self._ask(self._redis.smembers(key))
         return {member.decode() for member in members}
+
+    async def publish(self, channel: str, message: bytes) -> None:
+        await self._ask(self._redis.publish(channel, message))
+
+    async def hear(self, channel: str) -> AsyncGenerator[bytes | None]:
+        while True:
+            try:
+                async with self._redis.pubsub() as pubsub:
+                    await pubsub.subscribe(channel)
+                    while True:
+                        # an end to each wait: between two of them a silent connection is tried
+                        heard = await pubsub.get_message(timeout=_HEAR_SECONDS)
+                        if heard is not None and heard["type"] == "subscribe":
+                            yield None  # also when the client has connected again by itself
+                        elif heard is not None and heard["type"] == "message":
+                            yield heard["data"]
+            except (RedisError, OSError, TimeoutError):
+                await asyncio.sleep(_HEAR_AGAIN_SECONDS)
 
     async def ping(self) -> None:
         await self._ask(self._redis.ping())

@@ -9,7 +9,7 @@ from redis.asyncio import Redis
 from redis.exceptions import AuthenticationError, NoPermissionError
 
 from shared.contracts.wire import Service
-from shared.keys import FAMILIES, Family
+from shared.keys import CHANNELS, FAMILIES, Channel, Family
 from tests.shared.valkey import Valkey
 
 PAIRS = list(product(Service, FAMILIES))
@@ -59,6 +59,17 @@ async def test_only_the_owner_and_the_named_readers_read(
     assert [await may(server, service, *command) for command in reads] == [allowed] * len(reads)
 
 
+@pytest.mark.parametrize(("service", "channel"), list(product(Service, CHANNELS)))
+async def test_only_the_owner_of_a_channel_speaks_and_hears_there(
+    server: Valkey, service: Service, channel: Channel
+) -> None:
+    is_owner = service is channel.owner
+    assert await may(server, service, "PUBLISH", channel.name, "x") is is_owner
+    with server.admin() as admin:  # who hears gets no answer to wait for
+        verdict = admin.acl_dryrun(service.value, "SUBSCRIBE", channel.name)
+    assert (verdict == b"OK") is is_owner, verdict
+
+
 @pytest.mark.parametrize("service", Service)
 async def test_no_service_has_a_command_it_does_not_need(server: Valkey, service: Service) -> None:
     own = next(family for family in FAMILIES if family.owner is service).key("own")
@@ -79,6 +90,7 @@ async def test_no_service_has_a_command_it_does_not_need(server: Valkey, service
         ("EVAL", "return 1", "0"),
         ("FUNCTION", "LIST"),
         ("SUBSCRIBE", "all"),
+        ("PSUBSCRIBE", "*"),
         ("PUBLISH", "all", "x"),
         ("DUMP", own),
         ("RESTORE", own, "0", "x"),

@@ -162,12 +162,13 @@ EVERY_CALL: dict[str, Callable[[KeyValue], Any]] = {
     "index_remove": lambda store: store.index_remove(SET, "a"),
     "index": lambda store: store.index(SET),
     "ping": lambda store: store.ping(),
+    "publish": lambda store: store.publish("nobody", b"x"),
 }
 
 
 def test_every_method_is_among_those_calls() -> None:
     methods = {name for name in vars(KeyValue) if not name.startswith("_")}
-    assert methods == EVERY_CALL.keys() | {"close"}
+    assert methods == EVERY_CALL.keys() | {"close", "hear"}
 
 
 @pytest.mark.parametrize("call", EVERY_CALL)
