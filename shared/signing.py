@@ -37,6 +37,10 @@ class SealBroken(Exception):
     """A sealed record is not ours, not for this key, or past its end. Treat it as absent."""
 
 
+class SealExpired(SealBroken):
+    """A sealed record of ours, for this key, past its end."""
+
+
 def _derive(key: bytes, purpose: str) -> bytes:
     return HKDF(SHA256(), 32, salt=None, info=f"strad/{purpose}/1".encode()).derive(key)
 
@@ -63,13 +67,13 @@ class Seal:
         return base64.urlsafe_b64encode(mac).rstrip(b"=").decode()
 
     def seal(self, key: str, record: dict[str, Any], expires: float) -> bytes:
-        """Seal a JSON record for one Redis key. `expires`: Unix seconds, kept inside."""
+        """Seal a JSON record for one key of Redis or of ours. `expires`: Unix seconds, inside."""
         nonce = secrets.token_bytes(_NONCE_BYTES)
         plain = json.dumps({"exp": expires, "rec": record}, separators=(",", ":")).encode()
         return _VERSION + nonce + self._ciphers[0].encrypt(nonce, plain, key.encode())
 
     def open(self, key: str, sealed: bytes, now: float) -> dict[str, Any]:
-        """Open a record sealed for this Redis key. Raises `SealBroken`."""
+        """Open a record sealed for this key. Raises `SealBroken`, late ones `SealExpired`."""
         if sealed[:1] != _VERSION or len(sealed) <= 1 + _NONCE_BYTES:
             raise SealBroken("unknown form")
         nonce, text = sealed[1 : 1 + _NONCE_BYTES], sealed[1 + _NONCE_BYTES :]
@@ -79,7 +83,7 @@ class Seal:
             except InvalidTag:
                 continue
             if plain["exp"] <= now:
-                raise SealBroken("past its end")
+                raise SealExpired("past its end")
             record: dict[str, Any] = plain["rec"]
             return record
         raise SealBroken("not sealed by us for this key")

@@ -30,10 +30,12 @@ from services.relay.merge import Merge
 from services.relay.passage import Passage
 from services.relay.passport import Passports
 from services.relay.pool import Pool
+from services.relay.questions import Questions
 from services.relay.read_ahead import ReadAhead
 from services.relay.renewal import Renewal
 from services.relay.sessions import McpSessions
 from services.relay.settings import Settings, read
+from services.relay.states import States
 from services.relay.upstream import Upstream
 from shared import egress
 from shared.clock import Clock, system_clock
@@ -78,6 +80,7 @@ class _Parts:
     asker: Asker
     catalog: Catalog
     calls: Calls
+    states: States
 
 
 def build(
@@ -91,9 +94,10 @@ def build(
     source = FileSource(config)
     grants = Grants(source, store, settings.grant_seal, clock, config.entitlement_seconds)
     legacy, eras = Legacy(upstream), Eras(upstream, clock)
-    asker = Asker(upstream, eras, Pool(legacy, store, seal, clock))
+    states = States(seal, clock)
+    asker = Asker(upstream, eras, Pool(legacy, store, seal, clock), states)
     catalog = Catalog(asker, clock)
-    parts = _Parts(Gate(config, grants), asker, catalog, Calls(asker, catalog))
+    parts = _Parts(Gate(config, grants), asker, catalog, Calls(asker, catalog), states)
 
     sessions = McpSessions(store, seal, clock)
     tokens, seen = TokenReader(store, seal, clock), TokenSeen(store, clock)
@@ -154,7 +158,10 @@ def _internal(
     sessions = SessionReader(store, settings.base.seal, clock)
     identify: Identify = by_assertion(settings.apphost_keys, sessions, store, clock)
     console = Console(parts.catalog, clock)
-    api = Internal(sessions, parts.gate, console, parts.catalog, parts.asker, parts.calls)
+    questions = Questions(parts.states)
+    api = Internal(
+        sessions, parts.gate, console, parts.catalog, parts.asker, parts.calls, questions
+    )
     routes = [
         Route("GET", INTERNAL_SERVERS_PATH, api.servers, Access.INTERNAL, Answer.JSON),
         Route("POST", INTERNAL_RPC_PATH, api.ask, Access.INTERNAL, Answer.JSON),

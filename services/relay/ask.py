@@ -9,6 +9,7 @@ from services.relay.hello import Hello
 from services.relay.legacy import HandshakeRefused
 from services.relay.pool import Pool
 from services.relay.progress import Progress
+from services.relay.states import StateRefused, States
 from services.relay.upstream import Upstream, deadline
 from shared.contracts.problems import Problem, ProblemKind
 
@@ -27,10 +28,11 @@ DISCOVER = "server/discover"
 class Asker:
     """Requests of the relay's own: for the console, the merged view, and between versions."""
 
-    def __init__(self, upstream: Upstream, eras: Eras, pool: Pool) -> None:
+    def __init__(self, upstream: Upstream, eras: Eras, pool: Pool, states: States) -> None:
         self._upstream = upstream
         self._eras = eras
         self._pool = pool
+        self._states = states
 
     async def ask(
         self,
@@ -47,17 +49,22 @@ class Asker:
         `server/discover` is answered for servers of either kind, in one form: `capabilities`,
         `serverInfo` and, if given, `instructions`.
         `headers`: `Mcp-Param-*` for a call. `progress`: hears of the work, which may then take
-        longer.
+        longer. A `requestState` is opened for the server and sealed for whoever asks.
         """
+        try:
+            opened = self._states.opened(way, method, params)
+        except StateRefused as refused:
+            return refused.outcome
         try:
             async with deadline(way.server) as limit:
                 if progress is not None:
                     progress.during(limit, way.server)
-                return await self._ask(way, hello, method, params, headers, progress)
+                answer = await self._ask(way, hello, method, opened, headers, progress)
         except Problem as problem:
             if problem.kind in _CHANGED:
                 self._eras.forget(way.server.slug)
             raise
+        return self._states.sealed(way, method, params, answer)
 
     async def _ask(
         self,

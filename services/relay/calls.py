@@ -85,7 +85,7 @@ class Calls:
         if answer.get("error", {}).get("code") != HEADER_MISMATCH:
             return answer
         try:
-            listing = await self._catalog.tools(way, hello, age=0)
+            listing = await self._catalog.tools(way, hello.without_answers(), age=0)
         except ServerSaidNo as error:
             return error.answer
         tool = next((t for t in listing.tools if t["name"] == params["name"]), {})

@@ -38,8 +38,13 @@ class Hello:
         return Hello(kept, self.client_info)
 
 
-CONSOLE = Hello({"extensions": {UI_EXTENSION: {"mimeTypes": [APP_MIME_TYPE]}}})
-"""The console: it shows MCP Apps and answers no server's questions."""
+_APPS = {"extensions": {UI_EXTENSION: {"mimeTypes": [APP_MIME_TYPE]}}}
+
+CONSOLE = Hello(_APPS)
+"""The console, as it lists and reads: it shows MCP Apps."""
+
+CONSOLE_CALLING = Hello({"elicitation": {"form": {}, "url": {}}, **_APPS})
+"""The console with a person in front of it, who can be asked while a tool runs."""
 
 
 def of_request(meta: dict[str, Any]) -> Hello:

@@ -3,6 +3,7 @@
 Other people's messages are never put into models: a model drops what it does not know.
 """
 
+import hashlib
 import json
 from typing import Any
 
@@ -59,8 +60,16 @@ def dumps(value: Any) -> bytes:
     except UnicodeEncodeError:
         return json.dumps(value, separators=(",", ":")).encode()
     except RecursionError as error:
-        title = "The message is nested too deep to be passed on."
-        raise Problem(ProblemKind.UPSTREAM_MALFORMED, title) from error
+        raise _too_deep() from error
+
+
+def digest(value: Any) -> str:
+    """SHA-256 of a value, whatever the order of its members. Raises a `Problem` as `dumps`."""
+    try:
+        text = json.dumps(value, separators=(",", ":"), sort_keys=True)
+    except RecursionError as error:
+        raise _too_deep() from error
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def request(request_id: Id, method: str, params: Message) -> Message:
@@ -97,6 +106,11 @@ def modern_status(outcome: Message) -> int:
     """The HTTP status that 2026-07-28 gives an answer (the SDK's table, else 200)."""
     error = outcome.get("error")
     return 200 if error is None else ERROR_CODE_HTTP_STATUS.get(error.get("code"), 200)
+
+
+def _too_deep() -> Problem:
+    title = "The message is nested too deep to be passed on."
+    return Problem(ProblemKind.UPSTREAM_MALFORMED, title)
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> Message:

@@ -14,6 +14,7 @@ from services.relay.events import Alive
 from services.relay.gate import Gate, Way
 from services.relay.hello import CONSOLE
 from services.relay.progress import Progress
+from services.relay.questions import Questions, check_answers, hello_of
 from shared.contracts.identity import Frozen
 from shared.contracts.problems import Problem, ProblemKind
 from shared.contracts.wire import Service, Surface
@@ -47,6 +48,7 @@ class Internal:
         catalog: Catalog,
         asker: Asker,
         calls: Calls,
+        questions: Questions,
     ) -> None:
         self._sessions = sessions
         self._gate = gate
@@ -54,6 +56,7 @@ class Internal:
         self._catalog = catalog
         self._asker = asker
         self._calls = calls
+        self._questions = questions
 
     async def servers(self, request: web.Request) -> web.Response:
         """The person's servers, each with its state."""
@@ -63,6 +66,8 @@ class Internal:
     async def ask(self, request: web.Request) -> web.StreamResponse:
         """One question to one server: 200 with `result` or `error`, or a problem.
 
+        The result of a call from a page or a person may be `input_required`: then the same call is
+        sent again with its `requestState` and, if anything was asked, with `inputResponses`.
         A call whose caller takes lines asks for progress: a line `{"progress": {…}}` for each, then
         the same answer as the last line.
         """
@@ -111,7 +116,12 @@ class Internal:
         refusal = await self._calls.refusal(way, CONSOLE, tool, surface, body.page)
         if refusal is not None:
             return refusal
-        return _outcome(await self._calls.call(way, CONSOLE, body.params, progress=progress))
+        refusal = self._questions.refusal(body.params)
+        if refusal is not None:
+            return refusal
+        hello = hello_of(surface, body.method)
+        answer = await self._calls.call(way, hello, body.params, progress=progress)
+        return _outcome(self._questions.stated(way, body.params, answer))
 
 
 def _read(raw: bytes) -> RpcBody:
@@ -123,6 +133,7 @@ def _read(raw: bytes) -> RpcBody:
     if body.surface in {"open", "run"} and body.method != "tools/call":
         title = "On this surface only a tool can be called."
         raise Problem(ProblemKind.BAD_REQUEST, title, reason="surface")
+    check_answers(Surface(body.surface), body.method, body.params)
     return body
 
 
