@@ -34,6 +34,7 @@ from shared.web.serve import health_routes
 
 TEMPLATES = Path(__file__).parent / "templates"
 _APP = APPS_PATH + "/{slug:[a-z0-9][a-z0-9-]{0,31}}"
+_NO_FRAME = APPS_PATH + "/{slug}/frame{rest:(?:\\W(?s:.)*)?}"
 
 
 def load() -> tuple[Base, web.Application, web.Application]:
@@ -76,6 +77,7 @@ def build(
             guard=ask_first.guard,
         ),
         Route("GET", f"{_APP}/frame", show.get, member, Answer.FRAME, guard=frame.guard),
+        Route("*", _NO_FRAME, frame.elsewhere, Access.PUBLIC, Answer.FRAME, guard=frame.elsewhere),
         Route("POST", f"{_APP}/tools/call", calls.post, member, Answer.JSON),
         Route("POST", f"{_APP}/tools/list", reads.tools, member, Answer.JSON),
         Route("POST", f"{_APP}/resources/list", reads.resources, member, Answer.JSON),

@@ -108,13 +108,16 @@ def policy(origins: Sequence[str], app: AppSettings) -> str:
     )
 
 
-def frame_headers(origins: Sequence[str] = (), app: AppSettings = _PLAIN) -> dict[str, str]:
+def frame_headers(
+    origins: Sequence[str] = (), app: AppSettings = _PLAIN, way_out: str = ""
+) -> dict[str, str]:
     """All headers of `/apps/<slug>/frame`, for every status.
 
     `Connection-Allowlist` closes what no CSP reaches: WebRTC, preconnect, DNS prefetch and the
     TLS connection of a blocked navigation. It names no parameters: unknown ones mean "allow".
+    `way_out`: the one address that a link of our own leads to, on a page without a server's byte.
     """
-    allowed = " ".join(f'"{origin}"' for origin in origins)
+    allowed = " ".join(f'"{place}"' for place in (*origins, way_out) if place)
     return {
         "Content-Security-Policy": policy(origins, app),
         "Connection-Allowlist": f"({allowed})",

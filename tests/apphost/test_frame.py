@@ -29,11 +29,12 @@ FIXED = {
 }
 
 
-def assert_sealed(answer: Reply, status: int) -> None:
-    """The status, and every header of a frame exactly once."""
+def assert_sealed(answer: Reply, status: int, way_out: str = "") -> None:
+    """The status, and every header of a frame exactly once. `way_out`: where its link may lead."""
     assert answer.status == status
-    assert {name: answer.headers.getall(name) for name in FIXED} == {
-        name: [value] for name, value in FIXED.items()
+    fixed = FIXED | {"Connection-Allowlist": f'("{way_out}")' if way_out else "()"}
+    assert {name: answer.headers.getall(name) for name in fixed} == {
+        name: [value] for name, value in fixed.items()
     }
     policy = answer.headers["Permissions-Policy"]
     assert "picture-in-picture=()" in policy
@@ -67,9 +68,10 @@ async def test_only_our_own_iframe_or_a_persons_visit_loads_it(
     if (dest, site) in ADMITTED:
         assert_sealed(answer, 200)
     else:
-        assert_sealed(answer, 403)
+        app = f"{console.url}/apps/toys"
+        assert_sealed(answer, 403, way_out=app if dest == "document" else "")
         assert "hello" not in answer.text
-        assert f'href="{console.url}/apps/toys"' in answer.text
+        assert f'<a href="{app}">{app}</a>' in answer.text
         assert console.relay.asked == []
 
 

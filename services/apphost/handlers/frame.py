@@ -13,6 +13,7 @@ from services.apphost.relay_answers import no_such_server
 from services.apphost.relay_client import RelayClient, RpcError
 from shared import log
 from shared.contracts.config import Config
+from shared.contracts.fields import is_slug
 from shared.contracts.identity import Principal
 from shared.contracts.problems import Problem, ProblemKind
 from shared.contracts.wire import APPS_PATH, UI_SCHEME
@@ -90,24 +91,38 @@ class Frame:
 
 
 def frame_renderer(templates: Environment, public_url: str) -> Render:
-    """Problems inside a frame: the frame's own headers, and no way out but an address to read.
+    """Problems inside a frame: the frame's own headers, and an address to read for who is astray.
 
-    (Chromium lets no link leave a document under `Connection-Allowlist: ()`, so it is written out.)
+    Chromium lets no link leave a document under `Connection-Allowlist: ()`. A person who came here
+    directly gets a page of ours alone, and its link may lead to that one address.
     """
 
     async def render(request: web.Request, problem: Problem) -> web.Response:
-        slug = request.match_info.get("slug", "")
+        href = ""
+        if problem.kind in _ASTRAY:  # inside the host page it is clear what else to do
+            href = f"{public_url}{APPS_PATH}/{request.match_info['slug']}"
+        visit = request.headers.getall("Sec-Fetch-Dest", []) == ["document"]
         text = templates.get_template("frame_problem.html").render(
             status=problem.status,
             title=problem.title,
             advice=problem.advice,
-            # a visitor who came here directly is shown the way; inside the host page it is clear
-            href=f"{public_url}{APPS_PATH}/{slug}" if problem.kind in _ASTRAY else "",
+            href=href,
             request_id=request[REQUEST_ID],
         )
-        return web.Response(body=text.encode(), status=problem.status, headers=csp.frame_headers())
+        headers = csp.frame_headers(way_out=href if visit else "")
+        return web.Response(body=text.encode(), status=problem.status, headers=headers)
 
     return render
+
+
+async def elsewhere(request: web.Request) -> web.Response:
+    """Any other method, and any address that only begins like a frame's: no, in a frame's headers.
+
+    aiohttp's own 404 and 405 belong to no route, and so would come in those of the console.
+    """
+    if request.match_info["rest"] or not is_slug(request.match_info["slug"]):
+        raise web.HTTPNotFound
+    raise web.HTTPMethodNotAllowed(request.method, ["GET"])
 
 
 def _no_page() -> Problem:
