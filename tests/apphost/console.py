@@ -43,6 +43,11 @@ class Reply:
     def text(self) -> str:
         return self.body.decode()
 
+    @property
+    def kind(self) -> str:
+        """The name of a problem+json."""
+        return str(json.loads(self.body)["type"]).removeprefix("urn:strad:problem:")
+
 
 @dataclass
 class Console:
