@@ -95,9 +95,10 @@ class Pool:
                 "clientInfo": hello.name,
             }
             session = await self._legacy.handshake(way, params, confirm=True)
-            if len(rpc.dumps(session.result)) > MAX_RESULT_BYTES:
+            result = rpc.dumps(session.result)
+            if len(result) > MAX_RESULT_BYTES:
                 raise too_large(way.server, f"{MAX_RESULT_BYTES // 1024} KiB of introduction")
-            record = {"id": session.id, "version": session.version, "result": session.result}
+            record = {"id": session.id, "version": session.version, "result": result.decode()}
             record["hello"] = hello.without_answers().digest
             sealed = self._seal.seal(key, record, self._clock() + KEEP_SECONDS)
             await self._store.put(key, sealed, KEEP_SECONDS)
@@ -113,7 +114,7 @@ class Pool:
             return None
         if record.pop("hello", None) != hello.without_answers().digest:
             return None
-        return Session(**record)
+        return Session(**record | {"result": rpc.loads(record["result"].encode())})
 
     def _key(self, way: Way, hello: Hello) -> str:
         # two digits only: whoever makes up capabilities has 256 places, and not all of Redis

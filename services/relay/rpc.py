@@ -5,13 +5,15 @@ Other people's messages are never put into models: a model drops what it does no
 
 import hashlib
 import json
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from aiohttp import web
 from mcp.shared.inbound import ERROR_CODE_HTTP_STATUS
 from mcp_types.jsonrpc import INTERNAL_ERROR, INVALID_PARAMS
 
-from services.relay import weigh
+from services.relay import numbers, weigh
 from shared.contracts.problems import Problem, ProblemKind
 
 Message = dict[str, Any]
@@ -31,12 +33,7 @@ class TooHeavy(Unreadable):
 
 def loads(raw: bytes) -> Any:
     """A JSON value (RFC 8259, UTF-8). Raises `Unreadable`, also for absurd nesting and weight."""
-    if weigh.is_too_heavy(raw):
-        raise TooHeavy
-    try:
-        return json.loads(raw.decode(), parse_constant=_no_constant)
-    except (ValueError, RecursionError) as error:
-        raise Unreadable(str(error)) from error
+    return _read(raw, None)
 
 
 def loads_once(raw: bytes) -> Any:
@@ -45,10 +42,26 @@ def loads_once(raw: bytes) -> Any:
     The relay decides on what it reads and forwards the bytes: with a repeated name the server could
     read another message than the one that was decided on.
     """
+    return _read(raw, _unique)
+
+
+def _read(raw: bytes, members: Callable[[list[tuple[str, Any]]], Message] | None) -> Any:
     if weigh.is_too_heavy(raw):
         raise TooHeavy
+    read = partial(
+        json.loads,
+        parse_constant=_no_constant,
+        parse_float=numbers.fraction,
+        object_pairs_hook=members,
+    )
     try:
-        return json.loads(raw.decode(), parse_constant=_no_constant, object_pairs_hook=_unique)
+        text = raw.decode()
+        try:
+            return read(text)
+        except json.JSONDecodeError:
+            raise
+        except ValueError:  # also an integer of thousands of digits
+            return read(text, parse_int=numbers.integer)
     except (ValueError, RecursionError) as error:
         raise Unreadable(str(error)) from error
 
@@ -56,9 +69,10 @@ def loads_once(raw: bytes) -> Any:
 def dumps(value: Any) -> bytes:
     """The compact form. Raises a `Problem` for a value nested too deep to write."""
     try:
-        return json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode()
-    except UnicodeEncodeError:
-        return json.dumps(value, separators=(",", ":")).encode()
+        try:
+            return numbers.dumps(value, ascii_only=False).encode()
+        except UnicodeEncodeError:
+            return numbers.dumps(value, ascii_only=True).encode()
     except RecursionError as error:
         raise _too_deep() from error
 

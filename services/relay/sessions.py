@@ -59,7 +59,8 @@ class McpSessions:
         """Store a session under an id it has already."""
         now = self._clock()
         # not a model's own dump: it cannot take all that JSON can say
-        record = dict(session) | {"touched": int(now)}
+        params = rpc.dumps(session.params).decode()
+        record = dict(session) | {"touched": int(now), "params": params}
         key = self.key(session_id)
         sealed = self._seal.seal(key, record, now + IDLE_SECONDS)
         await self._store.put(key, sealed, IDLE_SECONDS)
@@ -71,9 +72,11 @@ class McpSessions:
         if sealed is None:
             return None
         try:
-            session = McpSession.model_validate(self._seal.open(key, sealed, self._clock()))
+            record = self._seal.open(key, sealed, self._clock())
         except SealBroken:
             return None
+        params = rpc.loads(record["params"].encode())
+        session = McpSession.model_validate(record | {"params": params})
         if session.subject != subject or session.view != view:
             return None
         if self._clock() - session.touched > _TOUCH_SECONDS:

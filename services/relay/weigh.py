@@ -6,7 +6,7 @@ take half a gibibyte, and the relay's container with it. So parts are counted fi
 
 import re
 
-MAX_PARTS = 500_000  # some forty mebibytes at the worst
+MAX_PARTS = 500_000  # some fifty mebibytes at the worst
 
 _STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
 _MARKS = (b",", b"[", b"{")

@@ -1,0 +1,66 @@
+"""Numbers as they were written: JSON has no largest number and no last digit, a float has both.
+
+Read into a float and written again, `1e999` would be no JSON at all and a long fraction would be
+another number. So what no Python number holds is kept as text, and written as it came.
+"""
+
+import json
+import secrets
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+_LONGEST = 4000  # digits of an integer that Python reads and writes without complaint
+_MARK = f"strad-number-{secrets.token_hex(16)}"
+
+
+class Number:
+    """A number that only its `text` says exactly. It takes part in no comparison of numbers."""
+
+    __slots__ = ("text",)
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Number) and other.text == self.text
+
+    def __hash__(self) -> int:
+        return hash(self.text)
+
+    def __repr__(self) -> str:
+        return f"Number({self.text[:64]!r})"
+
+
+def fraction(text: str) -> float | Number:
+    """A number with a point or an exponent."""
+    value = float(text)
+    if repr(value) == text:
+        return value
+    try:
+        return value if Decimal(repr(value)) == Decimal(text) else Number(text)
+    except InvalidOperation:  # an exponent that even a decimal does not hold
+        return Number(text)
+
+
+def integer(text: str) -> int | Number:
+    """A whole number."""
+    return int(text) if len(text) <= _LONGEST else Number(text)
+
+
+def dumps(value: Any, *, ascii_only: bool) -> str:
+    """The compact JSON of a value that may hold `Number`s."""
+    kept: list[str] = []
+
+    def put_off(item: object) -> str:
+        if not isinstance(item, Number):
+            raise TypeError(f"{type(item).__name__} is not JSON")
+        kept.append(item.text)
+        return _MARK
+
+    separators = (",", ":")
+    text = json.dumps(value, separators=separators, ensure_ascii=ascii_only, default=put_off)
+    if not kept:
+        return text
+    # the mark is secret and never sent: no text of anybody's can hold it
+    parts = text.split(f'"{_MARK}"')
+    return "".join(part for pair in zip(parts, [*kept, ""], strict=True) for part in pair)
