@@ -47,8 +47,8 @@ def integer(text: str) -> int | Number:
     return int(text) if len(text) <= _LONGEST else Number(text)
 
 
-def dumps(value: Any, *, ascii_only: bool) -> str:
-    """The compact JSON of a value that may hold `Number`s."""
+def dumps(value: Any, *, ascii_only: bool, in_order: bool = False) -> str:
+    """The compact JSON of a value that may hold `Number`s. `in_order`: members by their names."""
     kept: list[str] = []
 
     def put_off(item: object) -> str:
@@ -57,8 +57,13 @@ def dumps(value: Any, *, ascii_only: bool) -> str:
         kept.append(item.text)
         return _MARK
 
-    separators = (",", ":")
-    text = json.dumps(value, separators=separators, ensure_ascii=ascii_only, default=put_off)
+    text = json.dumps(
+        value,
+        separators=(",", ":"),
+        ensure_ascii=ascii_only,
+        sort_keys=in_order,
+        default=put_off,
+    )
     if not kept:
         return text
     # the mark is secret and never sent: no text of anybody's can hold it

@@ -80,7 +80,7 @@ def dumps(value: Any) -> bytes:
 def digest(value: Any) -> str:
     """SHA-256 of a value, whatever the order of its members. Raises a `Problem` as `dumps`."""
     try:
-        text = json.dumps(value, separators=(",", ":"), sort_keys=True)
+        text = numbers.dumps(value, ascii_only=True, in_order=True)
     except RecursionError as error:
         raise _too_deep() from error
     return hashlib.sha256(text.encode()).hexdigest()

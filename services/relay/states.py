@@ -5,7 +5,7 @@ its callers only as the relay. So what leaves is sealed to the person, the serve
 is named and its arguments, for ten minutes: one person's answers are of no use in another's call.
 
 It may come back twice: then the same person repeats the same call, which only the server can tell
-from a retry. Numbers that are one number to most readers of JSON (1e400, 1e500) count as one here.
+from a retry.
 """
 
 import base64

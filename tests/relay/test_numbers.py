@@ -48,6 +48,11 @@ def test_no_number_changes_its_value(text: str) -> None:
     assert rpc.loads(written.encode()) == rpc.loads(text.encode())
 
 
+def test_a_digest_tells_such_numbers_apart() -> None:
+    one, other = rpc.loads(b'{"b":1e400,"a":1}'), rpc.loads(b'{"a":1,"b":1e500}')
+    assert rpc.digest(one) == rpc.digest(rpc.loads(b'{"a":1,"b":1e400}')) != rpc.digest(other)
+
+
 def test_what_is_no_json_stays_unreadable_and_unwritable() -> None:
     for raw in (b"Infinity", b"NaN", b"-Infinity", b"1e", b"01", b'{"a":1,"a":2}'):
         with pytest.raises(rpc.Unreadable):
