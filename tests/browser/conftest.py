@@ -9,11 +9,13 @@ import shutil
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
+import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, async_playwright
 
 from tests.apphost.console import Console, running
 from tests.browser.people import Person
+from tests.browser.sdk import VERSIONS, Sdk
 from tests.browser.sink import Sink
 from tests.conftest import need
 from tests.live import LiveStack
@@ -78,3 +80,9 @@ async def sink() -> AsyncIterator[Sink]:
     """Where nothing must ever arrive."""
     async with Sink() as found:
         yield found
+
+
+@pytest.fixture(params=VERSIONS)
+def sdk(request: pytest.FixtureRequest) -> Sdk:
+    """The official SDK, in each version that a page may be built with."""
+    return Sdk(request.param)

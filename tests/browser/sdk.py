@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+from dataclasses import dataclass
 from functools import cache
 from html import escape
 from pathlib import Path
@@ -17,35 +18,43 @@ from tests.conftest import need
 ROOT = Path(__file__).parents[2]
 BUNDLER = ROOT / "node_modules" / ".bin" / "esbuild"
 PAGE = Path(__file__).parent / "sdk_page.js"
+NAME = "@modelcontextprotocol/ext-apps"
+# the versions that pages are built with today, by their names in package.json
+VERSIONS = {"2": NAME, "1.7": "ext-apps-1"}
 
 
 @cache
-def _script() -> str:
+def _script(package: str) -> str:
     need(BUNDLER.exists(), "the packages of package.json: npm ci")
-    made = subprocess.run(
-        [BUNDLER, PAGE, "--bundle", "--format=iife", "--target=es2022", "--log-level=error"],
-        cwd=ROOT,
-        check=True,
-        capture_output=True,
-    )
+    options = ["--bundle", "--format=iife", "--target=es2022", "--log-level=error"]
+    if package != NAME:
+        options.append(f"--alias:{NAME}={package}")
+    made = subprocess.run([BUNDLER, PAGE, *options], cwd=ROOT, check=True, capture_output=True)
     return made.stdout.decode().replace("</script", "<\\/script")
 
 
-def sdk_html(capabilities: Any = None) -> str:
-    """The page. `capabilities`: what it says of itself."""
-    said = escape(json.dumps(capabilities or {}))
-    html = f'<!doctype html><html data-capabilities="{said}"><h1>SDK</h1><script>{_script()}'
-    return html + "</script>"
+@dataclass(frozen=True)
+class Sdk:
+    """The SDK in one of its versions."""
 
+    version: str
 
-async def sdk_page(
-    console: Console, person: Person, capabilities: Any = None, **tool: Any
-) -> Frame:
-    """Open the page; its SDK has shaken hands. `capabilities`: what it says of itself."""
-    console.toys.page(sdk_html(capabilities))
-    console.toys.tool("show", "ui://t/page", **({"annotations": {"readOnlyHint": True}} | tool))
-    console.toys.on_call = lambda _: {**RESULT}
-    await person.open("/apps/toys")
-    frame = await person.app()
-    assert await frame.evaluate("connected") == "connected"
-    return frame
+    def html(self, capabilities: Any = None) -> str:
+        """The page. `capabilities`: what it says of itself."""
+        said = escape(json.dumps(capabilities or {}))
+        script = _script(VERSIONS[self.version])
+        html = f'<!doctype html><html data-capabilities="{said}"><h1>SDK</h1><script>{script}'
+        return html + "</script>"
+
+    async def page(
+        self, console: Console, person: Person, capabilities: Any = None, **tool: Any
+    ) -> Frame:
+        """Open the page; its SDK has shaken hands. `capabilities`: what it says of itself."""
+        console.toys.page(self.html(capabilities))
+        told = {"annotations": {"readOnlyHint": True}} | tool
+        console.toys.tool("show", "ui://t/page", **told)
+        console.toys.on_call = lambda _: {**RESULT}
+        await person.open("/apps/toys")
+        frame = await person.app()
+        assert await frame.evaluate("connected") == "connected"
+        return frame

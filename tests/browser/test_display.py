@@ -11,7 +11,7 @@ from tests.apphost.console import Console
 from tests.browser import IN_BROWSER
 from tests.browser.people import Person, until
 from tests.browser.probe import heard, probe
-from tests.browser.sdk import sdk_page
+from tests.browser.sdk import Sdk
 
 pytestmark = IN_BROWSER
 
@@ -28,9 +28,9 @@ async def modes(frame: Frame) -> list[str]:
 
 
 async def test_the_official_sdk_accepts_all_that_it_is_told(
-    console: Console, visitor: Person
+    sdk: Sdk, console: Console, visitor: Person
 ) -> None:
-    frame = await sdk_page(console, visitor, title="Show toys", description="All of them.")
+    frame = await sdk.page(console, visitor, title="Show toys", description="All of them.")
     context: dict[str, Any] = await frame.evaluate("app.getHostContext()")
     assert set(context) == {
         "theme",
@@ -60,9 +60,9 @@ async def test_the_official_sdk_accepts_all_that_it_is_told(
 
 
 async def test_a_page_gets_full_screen_on_a_click_and_the_bar_stays(
-    console: Console, visitor: Person
+    sdk: Sdk, console: Console, visitor: Person
 ) -> None:
-    frame = await sdk_page(console, visitor, {"availableDisplayModes": ["inline", "fullscreen"]})
+    frame = await sdk.page(console, visitor, {"availableDisplayModes": ["inline", "fullscreen"]})
     await frame.evaluate(f"document.querySelector('h1').onclick = () => {{ {ASK} }}; undefined")
     await frame.locator("h1").click()
     await until(frame, "window.asked")
@@ -81,8 +81,10 @@ async def test_a_page_gets_full_screen_on_a_click_and_the_bar_stays(
     assert await frame.evaluate("told.filter(([name]) => name === 'toolinput').length") == 1
 
 
-async def test_the_persons_own_button_enters_and_leaves(console: Console, visitor: Person) -> None:
-    frame = await sdk_page(console, visitor)
+async def test_the_persons_own_button_enters_and_leaves(
+    sdk: Sdk, console: Console, visitor: Person
+) -> None:
+    frame = await sdk.page(console, visitor)
     button = visitor.page.get_by_role("button", name="Full screen")
     await button.click()
     await until(visitor.page, "document.fullscreenElement")
@@ -114,9 +116,9 @@ async def test_a_mode_that_is_none_changes_nothing(
 
 
 async def test_a_page_is_never_put_into_a_mode_that_it_does_not_name(
-    console: Console, visitor: Person
+    sdk: Sdk, console: Console, visitor: Person
 ) -> None:
-    frame = await sdk_page(console, visitor, {"availableDisplayModes": ["inline"]})
+    frame = await sdk.page(console, visitor, {"availableDisplayModes": ["inline"]})
     await expect(visitor.page.get_by_role("button", name="Full screen")).to_be_hidden()
     await frame.evaluate(
         "void parent.postMessage({ jsonrpc: '2.0', id: 900, method: 'ui/request-display-mode',"

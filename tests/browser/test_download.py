@@ -12,7 +12,7 @@ from tests.apphost.console import Console
 from tests.browser import IN_BROWSER
 from tests.browser.people import Person, until
 from tests.browser.probe import probe
-from tests.browser.sdk import sdk_page
+from tests.browser.sdk import Sdk
 
 pytestmark = IN_BROWSER
 
@@ -41,9 +41,9 @@ async def save(visitor: Person) -> Download:
 
 
 async def test_the_sdk_saves_a_text_once_the_person_agrees(
-    console: Console, visitor: Person, tmp_path: Path
+    sdk: Sdk, console: Console, visitor: Person, tmp_path: Path
 ) -> None:
-    frame = await sdk_page(console, visitor)
+    frame = await sdk.page(console, visitor)
     await frame.evaluate(
         "(contents) => { window.asked = app.downloadFile({ contents }); }",
         [held("file:///toys/list.csv", text="a;b\r\nü\n")],

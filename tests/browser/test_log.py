@@ -11,7 +11,7 @@ from tests.apphost.console import Console
 from tests.browser import IN_BROWSER
 from tests.browser.people import Person
 from tests.browser.probe import heard, probe
-from tests.browser.sdk import sdk_page
+from tests.browser.sdk import Sdk
 
 pytestmark = IN_BROWSER
 
@@ -31,9 +31,9 @@ async def lines(panel: Locator) -> list[str]:
 
 
 async def test_it_holds_what_passed_in_order_with_its_fate(
-    console: Console, visitor: Person
+    sdk: Sdk, console: Console, visitor: Person
 ) -> None:
-    frame = await sdk_page(console, visitor)
+    frame = await sdk.page(console, visitor)
     await frame.evaluate("app.sendLog({ level: 'info', logger: 'shelf', data: { toys: 3 } })")
     await frame.evaluate("void parent.postMessage({ jsonrpc: '2.0', method: 'made/up' }, '*')")
     found = await lines(await log_of(visitor))

@@ -10,7 +10,7 @@ from tests.apphost.console import Console
 from tests.browser import IN_BROWSER
 from tests.browser.people import Person, until
 from tests.browser.probe import heard, probe
-from tests.browser.sdk import sdk_page
+from tests.browser.sdk import Sdk
 
 pytestmark = IN_BROWSER
 
@@ -20,9 +20,9 @@ SAVES = """app.onteardown = async (params) => {
 }; undefined"""
 
 
-async def saving(console: Console, visitor: Person) -> Frame:
+async def saving(sdk: Sdk, console: Console, visitor: Person) -> Frame:
     """A page that saves something when it is told to go."""
-    frame = await sdk_page(console, visitor)
+    frame = await sdk.page(console, visitor)
     await until(frame, "told.length >= 2")
     await frame.evaluate(SAVES)
     return frame
@@ -32,24 +32,28 @@ def saved(console: Console) -> list[object]:
     return [one["params"] for one in console.relay.calls() if one["params"]["name"] == "save"]
 
 
-async def test_reload_waits_for_the_page_to_save(console: Console, visitor: Person) -> None:
-    await saving(console, visitor)
+async def test_reload_waits_for_the_page_to_save(
+    sdk: Sdk, console: Console, visitor: Person
+) -> None:
+    await saving(sdk, console, visitor)
     async with visitor.page.expect_navigation():
         await visitor.page.get_by_role("button", name="Reload").click()
     assert saved(console) == [{"name": "save", "arguments": {}}]
 
 
-async def test_close_waits_for_the_page_to_save(console: Console, visitor: Person) -> None:
-    await saving(console, visitor)
+async def test_close_waits_for_the_page_to_save(
+    sdk: Sdk, console: Console, visitor: Person
+) -> None:
+    await saving(sdk, console, visitor)
     await visitor.page.get_by_role("link", name="Close").click()
     await visitor.page.wait_for_url(f"{visitor.url}/")
     assert len(saved(console)) == 1
 
 
 async def test_a_page_may_ask_to_be_closed_and_is_told_as_always(
-    console: Console, visitor: Person
+    sdk: Sdk, console: Console, visitor: Person
 ) -> None:
-    frame = await saving(console, visitor)
+    frame = await saving(sdk, console, visitor)
     await frame.evaluate("void app.requestTeardown()")
     await visitor.closed("The page asked to be closed")
     assert len(saved(console)) == 1
@@ -110,8 +114,10 @@ async def test_any_answer_will_do_but_only_to_what_was_asked(
     assert visitor.complaints == []
 
 
-async def test_a_second_document_gets_no_parting(console: Console, visitor: Person) -> None:
-    frame = await saving(console, visitor)
+async def test_a_second_document_gets_no_parting(
+    sdk: Sdk, console: Console, visitor: Person
+) -> None:
+    frame = await saving(sdk, console, visitor)
     await frame.evaluate("void location.reload()")
     await visitor.closed("The page tried to load another page")
     await asyncio.sleep(0.3)

@@ -8,7 +8,7 @@ from playwright.async_api import Browser
 
 from tests.browser import IN_BROWSER
 from tests.browser.people import until
-from tests.browser.sdk import sdk_html
+from tests.browser.sdk import Sdk
 from tests.browser.working import at_work, working, working_with
 from tests.relay.test_progress import DONE, both_eras, tokens, told
 
@@ -92,7 +92,9 @@ async def test_a_problem_after_some_progress_is_an_error_for_the_page(browser: B
         assert len(await at.frame.evaluate(PROGRESS)) == 1
 
 
-async def test_the_official_sdk_waits_longer_while_the_server_reports(browser: Browser) -> None:
+async def test_the_official_sdk_waits_longer_while_the_server_reports(
+    sdk: Sdk, browser: Browser
+) -> None:
     silent, left = False, asyncio.Event()
 
     async def work(given: Any, send: Any) -> None:
@@ -112,7 +114,7 @@ async def test_the_official_sdk_waits_longer_while_the_server_reports(browser: B
         return [said, String(error)];
       }
     }"""
-    async with at_work(working_with(sdk_html(), work), browser) as at:
+    async with at_work(working_with(sdk.html(), work), browser) as at:
         said, result = await at.frame.evaluate(call)
         assert said == ["at work"] * 5
         assert result["structuredContent"] == DONE["structuredContent"]
