@@ -1,5 +1,6 @@
 """Documents that lie fail: the tests, files and commands that they name exist."""
 
+import json
 import re
 import subprocess
 from pathlib import Path
@@ -54,3 +55,17 @@ def test_no_lock_names_where_packages_come_from() -> None:
         text = lock.read_text()
         assert "://" not in _FUNDING.sub("", text), lock.name
         assert '"resolved"' not in text
+
+
+def test_the_lock_of_the_browser_packages_holds_all_that_they_need() -> None:
+    """Else `npm ci` refuses it, on machines that have nothing installed yet."""
+    packages = json.loads((ROOT / "package-lock.json").read_text())["packages"]
+    missing = []
+    for place, package in packages.items():
+        folders = [place, *(place[: at.start()] for at in re.finditer("/?node_modules/", place))]
+        for name in package.get("dependencies", {}) | package.get("optionalDependencies", {}):
+            if not any(
+                f"{folder}/node_modules/{name}".lstrip("/") in packages for folder in folders
+            ):
+                missing.append(f"{name} of {place}")
+    assert missing == []
