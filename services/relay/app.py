@@ -103,7 +103,7 @@ def build(
     tokens, seen = TokenReader(store, seal, clock), TokenSeen(store, clock)
     identify = Bearer(store, tokens, sessions, seen).identify
     bridge, merge = Bridge(asker, parts.calls), Merge(asker, catalog, parts.calls)
-    passage = Passage(upstream)
+    passage = Passage(upstream, states)
     handshake = Handshake(eras, legacy, bridge, merge, sessions)
     renewal = Renewal(legacy, sessions)
     sessioned = Sessioned(handshake, sessions, renewal, passage, legacy, bridge, merge, parts.calls)

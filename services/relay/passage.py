@@ -1,7 +1,7 @@
 """Between a caller and a server of one version: what either says reaches the other as it was.
 
-The request's bytes are forwarded, the answer's bytes come back, streams flow event by event. Only
-where the operator's policy takes tools away are listings opened and written anew.
+The request's bytes are forwarded, the answer's bytes come back, streams flow event by event. The
+little that is changed on the way is in `amend.py`.
 """
 
 import asyncio
@@ -12,6 +12,7 @@ import aiohttp
 from aiohttp import web
 
 from services.relay import policy, rpc
+from services.relay.amend import Amend
 from services.relay.answers import let_end
 from services.relay.events import Alive, events_of
 from services.relay.gate import Way
@@ -19,11 +20,8 @@ from services.relay.legacy import SESSION_HEADER, SessionLost, lost
 from services.relay.modern import NotModern, not_modern
 from services.relay.out import Out
 from services.relay.progress import METHOD as PROGRESS
-from services.relay.streams import (
-    data_of,
-    is_resumable,
-    with_data,
-)
+from services.relay.states import States
+from services.relay.streams import data_of, is_resumable, with_data
 from services.relay.upstream import (
     Patience,
     Upstream,
@@ -42,8 +40,9 @@ from shared.contracts.problems import Problem
 class Passage:
     """Carries requests through. Methods raise a `Problem` until an answer has begun."""
 
-    def __init__(self, upstream: Upstream) -> None:
+    def __init__(self, upstream: Upstream, states: States) -> None:
         self._upstream = upstream
+        self._states = states
         self._endless: set[asyncio.Task[object]] = set()
 
     async def post(
@@ -57,10 +56,12 @@ class Passage:
     ) -> web.StreamResponse:
         """Forward one message and its answer.
 
-        Raises `SessionLost` or `NotModern` when the server did not take the message at all.
+        Raises `SessionLost` or `NotModern` when the server did not take the message at all, and
+        `StateRefused` when it was not sent.
         """
         server, request_id = way.server, message.get("id") if "method" in message else None
-        out = Out(request)
+        amend = Amend(way, message, self._states if "MCP-Method" in headers else None)
+        out, raw = Out(request), amend.request(raw)
         try:
             async with (
                 deadline(server) as limit,
@@ -72,11 +73,11 @@ class Passage:
                 if request_id is None:
                     return web.Response(status=202 if response.status < 400 else 400)
                 if response.content_type != "text/event-stream" or response.status != 200:
-                    return await _single(server, response, request_id, headers)
+                    return await _single(server, response, request_id, headers, amend)
                 if message["method"] == "subscriptions/listen":
                     self._runs_on(limit)
                     patience = None
-                return await self._stream(way, response, out, alive, request_id, patience)
+                return await self._stream(amend, response, out, alive, request_id, patience)
         except Problem as problem:
             if not out.begun:
                 raise
@@ -100,7 +101,7 @@ class Passage:
                     return web.Response(status=405, headers={"Allow": "POST, DELETE"})
                 self._runs_on(limit)
                 await out.begin()
-                return await self._stream(way, response, out, alive, None, None)
+                return await self._stream(Amend(way, {}), response, out, alive, None, None)
         except Problem as problem:
             if not out.begun:
                 raise
@@ -121,15 +122,15 @@ class Passage:
 
     async def _stream(
         self,
-        way: Way,
+        amend: Amend,
         response: aiohttp.ClientResponse,
         out: Out,
         alive: Alive,
         request_id: rpc.Id | None,
         patience: Patience | None,
     ) -> web.StreamResponse:
-        server, restricted, answered = way.server, policy.restricts(way.server), False
-        looked_at = restricted or request_id is not None
+        server, answered = amend.server, False
+        looked_at = request_id is not None or policy.restricts(server)
         async with contextlib.aclosing(events_of(server, response, alive)) as together:
             async for events in together:
                 passed = bytearray() if looked_at else bytearray(b"".join(events))
@@ -140,9 +141,9 @@ class Passage:
                             message = read_message(server, data)
                             if patience is not None and message.get("method") == PROGRESS:
                                 patience.renew()
-                            if restricted and policy.filtered(server, message):
-                                data = rpc.dumps(message)
-                                event = with_data(event, data)
+                            amended = amend.answer(message, data)
+                            if amended is not data:
+                                data, event = amended, with_data(event, amended)
                             answered = answered or _answers(message, request_id)
                         out.resumable = out.resumable or is_resumable(event)
                         if answered and not (out.begun or passed or out.resumable):
@@ -166,6 +167,7 @@ async def _single(
     response: aiohttp.ClientResponse,
     request_id: rpc.Id,
     headers: Mapping[str, str],
+    amend: Amend,
 ) -> web.Response:
     """An answer that is not a stream."""
     if response.content_type != "application/json":
@@ -181,9 +183,7 @@ async def _single(
     refusal = response.status >= 400 and isinstance(message.get("error"), dict)
     if not refusal and not _answers(message, request_id):
         raise malformed(server, "its answer does not answer the request")
-    if policy.restricts(server) and policy.filtered(server, message):
-        raw = rpc.dumps(message)
-    return _json(raw, response.status)
+    return _json(amend.answer(message, raw), response.status)
 
 
 def _answers(message: rpc.Message, request_id: rpc.Id | None) -> bool:

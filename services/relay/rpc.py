@@ -74,7 +74,7 @@ def dumps(value: Any) -> bytes:
         except UnicodeEncodeError:
             return numbers.dumps(value, ascii_only=True).encode()
     except RecursionError as error:
-        raise _too_deep() from error
+        raise too_deep() from error
 
 
 def digest(value: Any) -> str:
@@ -82,7 +82,7 @@ def digest(value: Any) -> str:
     try:
         text = numbers.dumps(value, ascii_only=True, in_order=True)
     except RecursionError as error:
-        raise _too_deep() from error
+        raise too_deep() from error
     return hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -122,7 +122,8 @@ def modern_status(outcome: Message) -> int:
     return 200 if error is None else ERROR_CODE_HTTP_STATUS.get(error.get("code"), 200)
 
 
-def _too_deep() -> Problem:
+def too_deep() -> Problem:
+    """What nesting beyond our own reach is."""
     title = "The message is nested too deep to be passed on."
     return Problem(ProblemKind.UPSTREAM_MALFORMED, title)
 

@@ -60,9 +60,9 @@ def is_resumable(event: bytes) -> bool:
 
 
 def with_data(event: bytes, data: bytes) -> bytes:
-    """The same event with other data (one line)."""
+    """The same event with other data."""
     kept = [line for line in _LINE.split(event) if line and _value(line) is None]
-    return b"\n".join([*kept, b"data: " + data]) + b"\n\n"
+    return b"\n".join([*kept, *(b"data: " + line for line in _LINE.split(data))]) + b"\n\n"
 
 
 def event_of(data: bytes) -> bytes:

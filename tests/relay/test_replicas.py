@@ -26,7 +26,7 @@ INITIALIZE = {
 
 
 @asynccontextmanager
-async def _twin(h: House) -> AsyncIterator[str]:
+async def twin(h: House) -> AsyncIterator[str]:
     """A second relay of the same installation; gives its own address."""
     settings = replace(h.settings, base=replace(h.settings.base, port=0))
     public, internal = build(settings, h.store, h.clock)
@@ -54,7 +54,7 @@ async def test_a_session_goes_on_at_another_relay() -> None:
         served(sdk_app(toy_server())) as both,
         served(sdk_app(toy_server(), "modern")) as modern,
         house([{"slug": "a", "url": both}, {"slug": "b", "url": modern}]) as h,
-        _twin(h) as other,
+        twin(h) as other,
     ):
         for path, tool in (("/mcp/a", "echo"), ("/mcp/b", "echo"), ("/mcp", "b__echo")):
             _, headers, _ = await _post(h, h.url, path, INITIALIZE)
@@ -77,7 +77,7 @@ async def test_relays_share_their_session_with_an_older_server_and_renew_it_for_
     }
     listing = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"_meta": meta}}
     headers = {"MCP_Protocol_Version": "2026-07-28", "Mcp_Method": "tools/list"}
-    async with fake.served() as url, house([{"slug": "a", "url": url}]) as h, _twin(h) as other:
+    async with fake.served() as url, house([{"slug": "a", "url": url}]) as h, twin(h) as other:
         for address in (h.url, other, h.url, other):
             assert (await _post(h, address, "/mcp/a", listing, **headers))[0] == 200
         assert fake.opened == 1
@@ -88,7 +88,7 @@ async def test_relays_share_their_session_with_an_older_server_and_renew_it_for_
 
 
 async def test_a_token_revoked_is_refused_by_every_relay_at_once() -> None:
-    async with house([]) as h, _twin(h) as other:
+    async with house([]) as h, twin(h) as other:
         for url in (h.url, other):
             assert (await _post(h, url, "/mcp", INITIALIZE))[0] == 200
         subject = h.person("ada").subject

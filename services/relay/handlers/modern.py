@@ -21,6 +21,7 @@ from services.relay.merge import SERVER_INFO, Merge
 from services.relay.modern import NotModern
 from services.relay.passage import Passage
 from services.relay.progress import Progress
+from services.relay.states import StateRefused
 from services.relay.upstream import deadline, param_headers, passed_on
 from services.relay.views import View
 from shared.contracts.problems import Problem
@@ -91,6 +92,8 @@ class Modern:
             try:
                 headers = passed_on(request.headers)
                 return await self._passage.post(request, way, raw, message, headers, alive)
+            except StateRefused as refused:
+                return _finished(message, refused.outcome, None)
             except NotModern as error:
                 self._eras.forget(way.server.slug)
                 if await self._eras.of(way) is Era.MODERN:

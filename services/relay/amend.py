@@ -1,0 +1,47 @@
+"""What is changed in messages that otherwise pass as they are: two things, and nothing else.
+
+Listings lose the tools that the operator's policy takes away; `requestState` leaves sealed.
+"""
+
+from services.relay import policy, rpc
+from services.relay.gate import Way
+from services.relay.splice import with_text
+from services.relay.states import MEMBER, StateRefused, States, state_of
+
+
+class Amend:
+    """For one request and what answers it. `states`: None in versions without `requestState`."""
+
+    def __init__(self, way: Way, asked: rpc.Message, states: States | None = None) -> None:
+        self.server = way.server
+        self._way = way
+        self._method = asked.get("method", "")
+        self._params = asked.get("params", {})
+        self._states = states
+
+    def request(self, raw: bytes) -> bytes:
+        """The bytes of the request as the server gets them. Raises `StateRefused`."""
+        if self._states is None:
+            return raw
+        opened = self._states.opened(self._way, self._method, self._params)
+        if opened is self._params:
+            return raw
+        if MEMBER not in opened:  # a state of the console's, where the server gave none
+            raise StateRefused("state-not-for-this-call", "belongs to the console")
+        return with_text(raw, ("params", MEMBER), opened[MEMBER])
+
+    def answer(self, message: rpc.Message, raw: bytes) -> bytes:
+        """The bytes of a message of the server as the caller gets them.
+
+        It looks at the message and not at the request: a listing can come back in another stream
+        than the one it was asked in.
+        """
+        if policy.restricts(self.server) and policy.filtered(self.server, message):
+            return rpc.dumps(message)
+        if self._states is None:
+            return raw
+        state = state_of(self._method, message)
+        if state is None:
+            return raw
+        sealed = self._states.seal(self._way, self._method, self._params, state)
+        return with_text(raw, ("result", MEMBER), sealed)
