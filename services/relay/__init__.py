@@ -24,5 +24,6 @@ a server) and the caller's version (`inbound.py`), and hands over to `handlers/m
 `upstream.py`. Elsewhere the relay answers itself: `bridge.py` for one server, `merge.py` for
 several, both by `ask.py`, which speaks to either kind (`modern.py`; `pool.py` over `legacy.py`).
 What a server asks back goes to the caller with its state sealed (`states.py`, and `amend.py` where
-bytes are carried). What a server says of a call meanwhile goes by `progress.py` to the one caller who asked for it.
+bytes are carried). What a server says of a call meanwhile goes by `progress.py` to the one caller
+who asked for it.
 """
