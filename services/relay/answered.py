@@ -1,4 +1,4 @@
-"""An answer of the relay's own to a caller of /mcp, with the progress that it asked for."""
+"""An answer of the relay's own to a caller of /mcp, with what it asked to hear meanwhile."""
 
 from collections.abc import Awaitable, Callable
 
@@ -6,8 +6,10 @@ from aiohttp import web
 
 from services.relay import progress, rpc
 from services.relay.events import Alive
+from services.relay.logs import Logs
 from services.relay.out import Out
 from services.relay.progress import Progress
+from services.relay.running import CalledOff
 from services.relay.streams import event_of
 from shared.contracts.problems import Problem
 from shared.stores.kv import StoreUnavailable
@@ -17,22 +19,22 @@ Answer = Callable[[Progress | None], Awaitable[web.Response]]
 
 
 async def answered(
-    request: web.Request, message: rpc.Message, alive: Alive, answer: Answer
+    request: web.Request,
+    message: rpc.Message,
+    alive: Alive,
+    answer: Answer,
+    level: str | None = None,
 ) -> web.StreamResponse:
-    """`answer`'s response; in a stream, once the server has said how far it is.
+    """`answer`'s response; in a stream, once the server has said how far it is, or a log line.
 
-    Until then everything that it raises is raised here too; afterwards it is told in the stream.
+    `level`: of the log lines that the caller wants. Until the stream begins everything that it
+    raises is raised here too; afterwards it is told in the stream. Who called it off gets none.
     """
-    token = progress.wanted(message.get("params", {}))
-    if message["method"] != "tools/call" or token is None:
-        return await answer(None)
     out = Out(request)
-
-    async def tell(said: rpc.Message) -> None:
-        await out.write(event_of(rpc.dumps(progress.notification(token, said))))
-
     try:
-        response = await answer(Progress(tell, alive))
+        response = await answer(_wanted(message, out, alive, level))
+    except CalledOff:
+        return await out.end()
     except (Problem, StoreUnavailable) as error:
         if not out.begun:
             raise
@@ -43,3 +45,19 @@ async def answered(
     assert isinstance(response.body, bytes)
     await out.write(event_of(response.body))
     return await out.end()
+
+
+def _wanted(message: rpc.Message, out: Out, alive: Alive, level: str | None) -> Progress | None:
+    token = progress.wanted(message.get("params", {}))
+    if token is None and level is None:
+        return None
+
+    async def say(said: rpc.Message) -> None:
+        await out.write(event_of(rpc.dumps(said)))
+
+    async def tell(said: rpc.Message) -> None:
+        assert token is not None
+        await say(progress.notification(token, said))
+
+    logs = Logs(level, say) if level is not None else None
+    return Progress(tell if token is not None else None, alive, logs)

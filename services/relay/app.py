@@ -1,5 +1,6 @@
 """The only wiring of the relay: settings, stores, domain, routes."""
 
+import asyncio
 import gc
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from services.relay import upstream as outgoing
 from services.relay.ask import Asker
 from services.relay.assertions import by_assertion
 from services.relay.bearer import Bearer, TokenSeen, challenge
+from services.relay.between import Between
 from services.relay.bridge import Bridge
 from services.relay.calls import Calls
 from services.relay.catalog import Catalog
@@ -24,6 +26,7 @@ from services.relay.handlers.legacy import Sessioned
 from services.relay.handlers.mcp import Mcp, foreign_origins
 from services.relay.handlers.metadata import Metadata
 from services.relay.handlers.modern import Modern
+from services.relay.handlers.own import Own
 from services.relay.inbound import MAX_BODY_BYTES
 from services.relay.legacy import Legacy
 from services.relay.merge import Merge
@@ -33,6 +36,7 @@ from services.relay.pool import Pool
 from services.relay.questions import Questions
 from services.relay.read_ahead import ReadAhead
 from services.relay.renewal import Renewal
+from services.relay.running import Running
 from services.relay.sessions import McpSessions
 from services.relay.settings import Settings, read
 from services.relay.states import States
@@ -106,7 +110,10 @@ def build(
     passage = Passage(upstream, states)
     handshake = Handshake(eras, legacy, bridge, merge, sessions)
     renewal = Renewal(legacy, sessions)
-    sessioned = Sessioned(handshake, sessions, renewal, passage, legacy, bridge, merge, parts.calls)
+    between = Between(store)
+    running = Running(between)
+    own = Own(sessions, running, bridge, merge)
+    sessioned = Sessioned(handshake, sessions, renewal, passage, legacy, own, parts.calls)
     modern = Modern(eras, passage, bridge, merge, parts.calls, asker)
     mcp = Mcp(parts.gate, identify, modern, sessioned)
     metadata = Metadata(config.public_url, passports)
@@ -122,7 +129,10 @@ def build(
     internal = _internal(settings, store, clock, parts, metadata)
 
     async def resources(_: web.Application) -> AsyncIterator[None]:
+        hearing = asyncio.create_task(between.run())
         yield
+        running.close()
+        hearing.cancel()
         await legacy.close()
         await client.close()
         await store.close()

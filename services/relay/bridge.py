@@ -20,7 +20,7 @@ from shared.contracts.wire import Surface
 
 _CARRIED = REPEATABLE - {"ping"}
 _ANNOUNCED = frozenset(
-    {"completions", "experimental", "extensions", "prompts", "resources", "tools"}
+    {"completions", "experimental", "extensions", "logging", "prompts", "resources", "tools"}
 )
 _CHANGES = frozenset({"listChanged", "subscribe"})
 
@@ -41,7 +41,7 @@ class Bridge:
         headers: dict[str, str] | None = None,
         progress: Progress | None = None,
     ) -> rpc.Message:
-        """The outcome of one request: `result` or `error`. `progress` hears of a call's."""
+        """The outcome of one request: `result` or `error`. `progress` hears of it meanwhile."""
         if method == "tools/call":
             refusal = await self._calls.refusal(way, hello, params.get("name"), Surface.CLIENT)
             call = self._calls.call
@@ -50,7 +50,9 @@ class Bridge:
             return announced(await self._asker.ask(way, hello, DISCOVER, {}))
         if method not in _CARRIED:
             return unknown_method(method)
-        answer = await self._answerable(self._asker.ask(way, hello, method, params))
+        answer = await self._answerable(
+            self._asker.ask(way, hello, method, params, progress=progress)
+        )
         policy.filtered(way.server, answer)
         return answer
 

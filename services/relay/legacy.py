@@ -47,11 +47,12 @@ class HandshakeRefused(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """One session with one server. `id` None: the server keeps none."""
+    """One session with one server. `id` None: the server keeps none. `level`: of its log lines."""
 
     id: str | None
     version: str
     result: dict[str, Any]
+    level: str | None = None
 
     @property
     def headers(self) -> dict[str, str]:
@@ -175,7 +176,7 @@ def _without_envelope(params: rpc.Message, progress: Progress | None) -> rpc.Mes
     if not isinstance(meta, dict):
         return params
     kept = {key: value for key, value in meta.items() if key not in _MODERN_META}
-    if progress is not None:
+    if progress is not None and progress.token is not None:
         kept["progressToken"] = progress.token
     rest = {key: value for key, value in params.items() if key != "_meta"}
     return {**rest, "_meta": kept} if kept else rest

@@ -64,9 +64,11 @@ def _meta(hello: Hello, params: rpc.Message, progress: Progress | None) -> dict[
     given = params.get("_meta")
     meta = dict(given) if isinstance(given, dict) else {}
     meta.pop("progressToken", None)  # the caller's own name for it: not the server's business
-    if progress is not None:
+    if progress is not None and progress.token is not None:
         meta["progressToken"] = progress.token
-    meta.pop(LOG_LEVEL_META_KEY, None)  # log lines have nowhere to go here
+    meta.pop(LOG_LEVEL_META_KEY, None)
+    if progress is not None and progress.logs is not None:
+        meta[LOG_LEVEL_META_KEY] = progress.logs.level
     meta[PROTOCOL_VERSION_META_KEY] = LATEST_MODERN_VERSION
     meta[CLIENT_CAPABILITIES_META_KEY] = hello.capabilities
     meta[CLIENT_INFO_META_KEY] = hello.name

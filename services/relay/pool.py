@@ -6,11 +6,12 @@ listing or a read is repeated in it, a call never is.
 """
 
 import asyncio
+from dataclasses import replace
 from weakref import WeakValueDictionary
 
 from mcp_types.version import LATEST_HANDSHAKE_VERSION
 
-from services.relay import rpc
+from services.relay import logs, rpc
 from services.relay.gate import Way
 from services.relay.hello import Hello
 from services.relay.legacy import Legacy, Session, SessionLost
@@ -64,6 +65,8 @@ class Pool:
         """One request. A call that meets a lost session raises a `Problem` and is not repeated."""
         session = await self.session(way, hello)
         try:
+            if progress is not None and progress.logs is not None:
+                session = await self._louder(way, hello, session, progress.logs.level)
             return await self._legacy.ask(way, session, method, params, progress)
         except SessionLost:
             log.warning("server-lost-session", slug=way.server.slug)
@@ -95,14 +98,28 @@ class Pool:
                 "clientInfo": hello.name,
             }
             session = await self._legacy.handshake(way, params, confirm=True)
-            result = rpc.dumps(session.result)
-            if len(result) > MAX_RESULT_BYTES:
-                raise too_large(way.server, f"{MAX_RESULT_BYTES // 1024} KiB of introduction")
-            record = {"id": session.id, "version": session.version, "result": result.decode()}
-            record["hello"] = hello.without_answers().digest
-            sealed = self._seal.seal(key, record, self._clock() + KEEP_SECONDS)
-            await self._store.put(key, sealed, KEEP_SECONDS)
+            return await self._keep(way, hello, session)
+
+    async def _louder(self, way: Way, hello: Hello, session: Session, level: str) -> Session:
+        """The session, in which the server was asked for log lines of this level, or for more.
+
+        It is shared: each request hears of them what it asked for itself.
+        """
+        enough = session.level is not None and logs.includes(session.level, level)
+        if enough or "logging" not in session.result.get("capabilities", {}):
             return session
+        await self._legacy.ask(way, session, logs.SET_LEVEL, {"level": level})
+        return await self._keep(way, hello, replace(session, level=level))
+
+    async def _keep(self, way: Way, hello: Hello, session: Session) -> Session:
+        key, result = self._key(way, hello), rpc.dumps(session.result)
+        if len(result) > MAX_RESULT_BYTES:
+            raise too_large(way.server, f"{MAX_RESULT_BYTES // 1024} KiB of introduction")
+        record = {"id": session.id, "version": session.version, "result": result.decode()}
+        record |= {"level": session.level, "hello": hello.without_answers().digest}
+        sealed = self._seal.seal(key, record, self._clock() + KEEP_SECONDS)
+        await self._store.put(key, sealed, KEEP_SECONDS)
+        return session
 
     async def _find(self, key: str, hello: Hello) -> Session | None:
         sealed = await self._store.get(key)

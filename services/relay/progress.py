@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable
 
 from services.relay import events, rpc
 from services.relay.events import Alive
+from services.relay.logs import Logs
 from services.relay.upstream import Patience
 from shared import ids
 from shared.contracts.config import Server
@@ -24,10 +25,14 @@ Tell = Callable[[rpc.Message], Awaitable[None]]
 
 
 class Progress:
-    """For one call. `token`: what its server is given as `progressToken`."""
+    """For one call. `token`: what its server is given as `progressToken`; None if nobody asks.
 
-    def __init__(self, tell: Tell, alive: Alive) -> None:
-        self.token = ids.new_id()
+    `logs`: for callers that want log lines too.
+    """
+
+    def __init__(self, tell: Tell | None, alive: Alive, logs: Logs | None = None) -> None:
+        self.token = ids.new_id() if tell is not None else None
+        self.logs = logs
         self._tell = tell
         self._alive = alive
         self._patience: Patience | None = None
@@ -45,8 +50,10 @@ class Progress:
 
         More than PER_SECOND are left out. Raises a `Problem` when the caller's access has ended.
         """
+        if self.logs is not None:
+            await self.logs.heard(message)
         said = _read(message, self.token)
-        if said is None:
+        if said is None or self._tell is None:
             return
         if self._patience is not None:
             self._patience.renew()
@@ -74,11 +81,13 @@ def wanted(params: rpc.Message) -> rpc.Id | None:
     return token if isinstance(token, str | int) and not isinstance(token, bool) else None
 
 
-def _read(message: rpc.Message, token: str) -> rpc.Message | None:
+def _read(message: rpc.Message, token: str | None) -> rpc.Message | None:
     params = message.get("params")
     if message.get("method") != METHOD or "id" in message or not isinstance(params, dict):
         return None
-    if params.get("progressToken") != token or not _is_number(params.get("progress")):
+    if token is None or params.get("progressToken") != token:
+        return None
+    if not _is_number(params.get("progress")):
         return None
     said = {"progress": params["progress"]}
     if _is_number(params.get("total")):

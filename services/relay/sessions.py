@@ -25,6 +25,7 @@ class McpSession(Frozen):
     """`params`: of the caller's `initialize`. `through`: what it says goes to the server as it is.
 
     `upstream`: the server's own session id, if it keeps sessions and the caller talks through.
+    `log_level`: as the caller set it, where the relay answers.
     """
 
     subject: str
@@ -33,6 +34,7 @@ class McpSession(Frozen):
     version: str
     through: bool
     upstream: str | None = None
+    log_level: str | None = None
     touched: int = 0
 
     @property

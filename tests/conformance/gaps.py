@@ -39,11 +39,6 @@ _LEGACY_SUBSCRIPTIONS = {
     "resources-subscribe:resources-subscribe",
     "resources-unsubscribe:resources-unsubscribe",
 }
-# Log lines beside the answer.
-_LOG_LEVEL = {
-    "logging-set-level:logging-set-level",
-    "tools-call-with-logging:tools-call-with-logging",
-}
 # A server of 2025-11-25 does not know these headers, and the relay does not compare them.
 _PARAMETER_HEADERS = {
     "http-custom-header-server-validation:sep-2243-server-reject-invalid-param-chars",
@@ -52,4 +47,4 @@ _PARAMETER_HEADERS = {
 }
 
 MODERN_CALLER = _QUESTIONS_OF_MODERN_TOOLS | _MODERN_SUBSCRIPTIONS | _PARAMETER_HEADERS
-LEGACY_CALLER = _QUESTIONS_OF_LEGACY_TOOLS | _LEGACY_SUBSCRIPTIONS | _LOG_LEVEL
+LEGACY_CALLER = _QUESTIONS_OF_LEGACY_TOOLS | _LEGACY_SUBSCRIPTIONS

@@ -235,7 +235,7 @@ async def test_a_question_that_cannot_be_carried_is_an_error_and_no_result() -> 
         status, body = await h.send("/mcp/a", call, headers=session)
         assert status == 200
         assert "cannot be asked" in body["error"]["message"]
-        for method in ("logging/setLevel", "resources/subscribe", "nope"):
+        for method in ("tasks/list", "roots/list", "nope"):
             status, body = await h.send("/mcp/a", _message(method), headers=session)
             assert (status, body["error"]["code"]) == (200, -32601)
 

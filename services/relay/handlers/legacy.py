@@ -5,18 +5,15 @@ from mcp_types.jsonrpc import INVALID_REQUEST
 from multidict import CIMultiDict
 
 from services.relay import inbound, rpc
-from services.relay.answered import answered
-from services.relay.bridge import Bridge
 from services.relay.calls import Calls
 from services.relay.events import Alive
 from services.relay.gate import Way
 from services.relay.handlers.handshake import Handshake
+from services.relay.handlers.own import Own
 from services.relay.hello import of_handshake
 from services.relay.legacy import SESSION_HEADER, Legacy, SessionLost
-from services.relay.merge import Merge
 from services.relay.passage import Passage
 from services.relay.pool import REPEATABLE, session_renewed
-from services.relay.progress import Progress
 from services.relay.renewal import Renewal
 from services.relay.sessions import McpSession, McpSessions
 from services.relay.upstream import deadline, passed_on
@@ -39,8 +36,7 @@ class Sessioned:
         renewal: Renewal,
         passage: Passage,
         legacy: Legacy,
-        bridge: Bridge,
-        merge: Merge,
+        own: Own,
         calls: Calls,
     ) -> None:
         self._handshake = handshake
@@ -48,8 +44,7 @@ class Sessioned:
         self._renewal = renewal
         self._passage = passage
         self._legacy = legacy
-        self._bridge = bridge
-        self._merge = merge
+        self._own = own
         self._calls = calls
 
     async def post(
@@ -61,13 +56,7 @@ class Sessioned:
         session_id, session = await self._session(request, view, message.get("id"))
         if session.through:
             return await self._through(request, view, raw, message, session_id, session, alive)
-        if "method" not in message or "id" not in message:
-            return web.Response(status=202)
-
-        async def own(progress: Progress | None) -> web.Response:
-            return rpc.answer(message["id"], await self._own(view, message, session, progress))
-
-        return await answered(request, message, alive, own)
+        return await self._own.post(request, view, message, session_id, session, alive)
 
     async def get(self, request: web.Request, view: View, alive: Alive) -> web.StreamResponse:
         """The stream of a session, where the server offers one."""
@@ -109,21 +98,6 @@ class Sessioned:
         if session is None:
             raise _not_found(request_id)
         return values[0], session
-
-    async def _own(
-        self, view: View, message: rpc.Message, session: McpSession, progress: Progress | None
-    ) -> rpc.Message:
-        """An answer of the relay's own, in a session that does not go through."""
-        method, params = message["method"], message.get("params", {})
-        if method == "ping":
-            return {"result": {}}
-        inbound.check_name(message)
-        hello = of_handshake(session.params).without_answers()
-        if view.merged:
-            return await self._merge.answer(view.ways, hello, method, params, progress=progress)
-        way = view.ways[0]
-        answer = await self._bridge.answer(way, hello, method, params, progress=progress)
-        return {key: answer[key] for key in ("result", "error") if key in answer}
 
     async def _through(
         self,

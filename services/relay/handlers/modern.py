@@ -8,7 +8,7 @@ from mcp_types.jsonrpc import INVALID_PARAMS
 from mcp_types.methods import CACHEABLE_METHODS
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
-from services.relay import inbound, rpc
+from services.relay import inbound, logs, rpc
 from services.relay.answered import answered
 from services.relay.ask import DISCOVER, Asker
 from services.relay.bridge import Bridge
@@ -69,7 +69,7 @@ class Modern:
             outcome = await answer(view.ways, hello, method, params, headers, progress)
             return _finished(message, outcome, SERVER_INFO)
 
-        return await answered(request, message, alive, merged)
+        return await answered(request, message, alive, merged, logs.of_request(params))
 
     async def _one(
         self,
@@ -108,7 +108,7 @@ class Modern:
             outcome = await self._bridge.answer(way, hello, method, params, progress=progress)
             return _finished(message, outcome, introduction.get("result", {}).get("serverInfo"))
 
-        return await answered(request, message, alive, bridged)
+        return await answered(request, message, alive, bridged, logs.of_request(params))
 
 
 def _finished(message: rpc.Message, outcome: rpc.Message, server: Any) -> web.Response:

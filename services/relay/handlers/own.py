@@ -1,0 +1,82 @@
+"""Sessions that the relay answers itself: with servers of the other version, or with several."""
+
+from aiohttp import web
+from mcp_types.jsonrpc import INVALID_PARAMS
+
+from services.relay import inbound, logs, rpc, running
+from services.relay.answered import answered
+from services.relay.bridge import Bridge
+from services.relay.events import Alive
+from services.relay.hello import of_handshake
+from services.relay.merge import Merge
+from services.relay.progress import Progress
+from services.relay.running import Running
+from services.relay.sessions import McpSession, McpSessions
+from services.relay.views import View
+
+
+class Own:
+    """Answers in one session. Raises `Rejected` or a `Problem`."""
+
+    def __init__(
+        self, sessions: McpSessions, running: Running, bridge: Bridge, merge: Merge
+    ) -> None:
+        self._sessions = sessions
+        self._running = running
+        self._bridge = bridge
+        self._merge = merge
+
+    async def post(
+        self,
+        request: web.Request,
+        view: View,
+        message: rpc.Message,
+        session_id: str,
+        session: McpSession,
+        alive: Alive,
+    ) -> web.StreamResponse:
+        """One message."""
+        place = self._sessions.key(session_id)
+        if message.get("method") == running.METHOD:
+            await self._running.call_off(place, message)
+        if "method" not in message or "id" not in message:
+            return web.Response(status=202)
+
+        async def own(progress: Progress | None) -> web.Response:
+            work = self._answer(view, message, session_id, session, progress)
+            outcome = await self._running.run(place, message["id"], work)
+            return rpc.answer(message["id"], outcome)
+
+        return await answered(request, message, alive, own, session.log_level)
+
+    async def _answer(
+        self,
+        view: View,
+        message: rpc.Message,
+        session_id: str,
+        session: McpSession,
+        progress: Progress | None,
+    ) -> rpc.Message:
+        method, params = message["method"], message.get("params", {})
+        if method == "ping":
+            return {"result": {}}
+        if method == logs.SET_LEVEL:
+            return await self._set_level(session_id, session, params)
+        inbound.check_name(message)
+        hello = of_handshake(session.params).without_answers()
+        if view.merged:
+            return await self._merge.answer(view.ways, hello, method, params, progress=progress)
+        way = view.ways[0]
+        answer = await self._bridge.answer(way, hello, method, params, progress=progress)
+        return {key: answer[key] for key in ("result", "error") if key in answer}
+
+    async def _set_level(
+        self, session_id: str, session: McpSession, params: rpc.Message
+    ) -> rpc.Message:
+        level = logs.of_params(params)
+        if level is None:
+            text = f"params.level must be one of {', '.join(logs.LEVELS)}"
+            return rpc.failure(INVALID_PARAMS, text)
+        quiet = session.model_copy(update={"log_level": level})
+        await self._sessions.replace(session_id, quiet)
+        return {"result": {}}
