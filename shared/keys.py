@@ -27,10 +27,11 @@ class Family:
 
 @dataclass(frozen=True, slots=True)
 class Channel:
-    """A channel of messages that are not kept. Its owner's replicas alone speak and hear."""
+    """A channel of messages that are not kept: who alone speaks, and who alone hears."""
 
     name: str
-    owner: Service
+    speaker: Service
+    hearer: Service
 
 
 _EVERYONE = frozenset(Service)
@@ -64,6 +65,8 @@ FAMILIES = (
     TOKEN_SEEN,
 )
 
-BETWEEN_RELAYS = Channel("mcp:between", Service.RELAY)
+BETWEEN_RELAYS = Channel("mcp:between", Service.RELAY, Service.RELAY)
+# the digest of a session or token that has ended: who hears it looks, and need not believe it
+ENDED = Channel("ended", Service.AUTH, Service.RELAY)
 
-CHANNELS = (BETWEEN_RELAYS,)
+CHANNELS = (BETWEEN_RELAYS, ENDED)

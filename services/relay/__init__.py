@@ -25,5 +25,6 @@ a server) and the caller's version (`inbound.py`), and hands over to `handlers/m
 several, both by `ask.py`, which speaks to either kind (`modern.py`; `pool.py` over `legacy.py`).
 What a server asks back goes to the caller with its state sealed (`states.py`, and `amend.py` where
 bytes are carried). What a server says of a call meanwhile goes by `progress.py` to the one caller
-who asked for it.
+who asked for it. A stream stays open for as long as its right lasts (`alive.py`; `news.py` hears
+what has ended).
 """

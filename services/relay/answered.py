@@ -5,7 +5,6 @@ from collections.abc import Awaitable, Callable
 from aiohttp import web
 
 from services.relay import progress, rpc
-from services.relay.events import Alive
 from services.relay.logs import Logs
 from services.relay.out import Out
 from services.relay.progress import Progress
@@ -21,7 +20,6 @@ Answer = Callable[[Progress | None], Awaitable[web.Response]]
 async def answered(
     request: web.Request,
     message: rpc.Message,
-    alive: Alive,
     answer: Answer,
     level: str | None = None,
 ) -> web.StreamResponse:
@@ -32,7 +30,7 @@ async def answered(
     """
     out = Out(request)
     try:
-        response = await answer(_wanted(message, out, alive, level))
+        response = await answer(_wanted(message, out, level))
     except CalledOff:
         return await out.end()
     except (Problem, StoreUnavailable) as error:
@@ -47,7 +45,7 @@ async def answered(
     return await out.end()
 
 
-def _wanted(message: rpc.Message, out: Out, alive: Alive, level: str | None) -> Progress | None:
+def _wanted(message: rpc.Message, out: Out, level: str | None) -> Progress | None:
     token = progress.wanted(message.get("params", {}))
     if token is None and level is None:
         return None
@@ -60,4 +58,4 @@ def _wanted(message: rpc.Message, out: Out, alive: Alive, level: str | None) -> 
         await say(progress.notification(token, said))
 
     logs = Logs(level, say) if level is not None else None
-    return Progress(tell if token is not None else None, alive, logs)
+    return Progress(tell if token is not None else None, logs)

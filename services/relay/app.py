@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from aiohttp import web
 
 from services.relay import upstream as outgoing
+from services.relay.alive import Watch
 from services.relay.ask import Asker
 from services.relay.assertions import by_assertion
 from services.relay.bearer import Bearer, TokenSeen, challenge
@@ -30,6 +31,7 @@ from services.relay.handlers.own import Own
 from services.relay.inbound import MAX_BODY_BYTES
 from services.relay.legacy import Legacy
 from services.relay.merge import Merge
+from services.relay.news import News
 from services.relay.passage import Passage
 from services.relay.passport import Passports
 from services.relay.pool import Pool
@@ -81,6 +83,7 @@ class _Parts:
     """What both ports share."""
 
     gate: Gate
+    watch: Watch
     asker: Asker
     catalog: Catalog
     calls: Calls
@@ -101,7 +104,7 @@ def build(
     states = States(seal, clock)
     asker = Asker(upstream, eras, Pool(legacy, store, seal, clock), states)
     catalog = Catalog(asker, clock)
-    parts = _Parts(Gate(config, grants), asker, catalog, Calls(asker, catalog), states)
+    parts = _Parts(Gate(config, grants), Watch(), asker, catalog, Calls(asker, catalog), states)
 
     sessions = McpSessions(store, seal, clock)
     tokens, seen = TokenReader(store, seal, clock), TokenSeen(store, clock)
@@ -115,7 +118,7 @@ def build(
     own = Own(sessions, running, bridge, merge)
     sessioned = Sessioned(handshake, sessions, renewal, passage, legacy, own, parts.calls)
     modern = Modern(eras, passage, bridge, merge, parts.calls, asker)
-    mcp = Mcp(parts.gate, identify, modern, sessioned)
+    mcp = Mcp(parts.gate, identify, parts.watch, modern, sessioned)
     metadata = Metadata(config.public_url, passports)
 
     public = web_app.build(
@@ -129,10 +132,12 @@ def build(
     internal = _internal(settings, store, clock, parts, metadata)
 
     async def resources(_: web.Application) -> AsyncIterator[None]:
-        hearing = asyncio.create_task(between.run())
+        runs = (between.run(), News(store, parts.watch).run(), parts.watch.run())
+        always = [asyncio.create_task(run) for run in runs]
         yield
         running.close()
-        hearing.cancel()
+        for task in always:
+            task.cancel()
         await legacy.close()
         await client.close()
         await store.close()
@@ -168,9 +173,15 @@ def _internal(
     sessions = SessionReader(store, settings.base.seal, clock)
     identify: Identify = by_assertion(settings.apphost_keys, sessions, store, clock)
     console = Console(parts.catalog, clock)
-    questions = Questions(parts.states)
     api = Internal(
-        sessions, parts.gate, console, parts.catalog, parts.asker, parts.calls, questions
+        sessions,
+        parts.gate,
+        parts.watch,
+        console,
+        parts.catalog,
+        parts.asker,
+        parts.calls,
+        Questions(parts.states),
     )
     routes = [
         Route("GET", INTERNAL_SERVERS_PATH, api.servers, Access.INTERNAL, Answer.JSON),

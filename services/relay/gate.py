@@ -51,10 +51,14 @@ class Gate:
             if may_use(principal, grant, server).ok
         ]
 
-    async def still_open(self, way: Way) -> bool:
-        """Whether a way that was open some time ago would be opened again now."""
+    async def check(self, way: Way) -> None:
+        """Raises FORBIDDEN when a way that was open some time ago would not be opened now."""
         grant = await self._grants.of(way.principal.person)
-        return may_use(way.principal, grant, way.server).ok
+        decision = may_use(way.principal, grant, way.server)
+        if isinstance(decision, Denied):
+            metrics.DECISIONS.labels(decision.reason).inc()
+            title = f"Your access to {way.server.name} has ended."
+            raise Problem(ProblemKind.FORBIDDEN, title, reason=decision.reason)
 
 
 def note(way: Way, tool: str, surface: Surface, decision: Decision) -> None:

@@ -12,9 +12,10 @@ import aiohttp
 from aiohttp import web
 
 from services.relay import policy, rpc
+from services.relay.alive import Alive
 from services.relay.amend import Amend
 from services.relay.answers import let_end
-from services.relay.events import Alive, events_of
+from services.relay.events import events_of
 from services.relay.gate import Way
 from services.relay.legacy import SESSION_HEADER, SessionLost, lost
 from services.relay.modern import NotModern, not_modern
@@ -131,7 +132,7 @@ class Passage:
     ) -> web.StreamResponse:
         server, answered = amend.server, False
         looked_at = request_id is not None or policy.restricts(server)
-        async with contextlib.aclosing(events_of(server, response, alive)) as together:
+        async with alive.hold(), contextlib.aclosing(events_of(server, response)) as together:
             async for events in together:
                 passed = bytearray() if looked_at else bytearray(b"".join(events))
                 try:

@@ -7,13 +7,11 @@ the relay. So no server can name another caller's call, and no caller can be tol
 import asyncio
 from collections.abc import Awaitable, Callable
 
-from services.relay import events, rpc
-from services.relay.events import Alive
+from services.relay import rpc
 from services.relay.logs import Logs
 from services.relay.upstream import Patience
 from shared import ids
 from shared.contracts.config import Server
-from shared.contracts.problems import Problem, ProblemKind
 
 METHOD = "notifications/progress"
 PER_SECOND = 20.0
@@ -30,14 +28,12 @@ class Progress:
     `logs`: for callers that want log lines too.
     """
 
-    def __init__(self, tell: Tell | None, alive: Alive, logs: Logs | None = None) -> None:
+    def __init__(self, tell: Tell | None, logs: Logs | None = None) -> None:
         self.token = ids.new_id() if tell is not None else None
         self.logs = logs
         self._tell = tell
-        self._alive = alive
         self._patience: Patience | None = None
         self._clock = asyncio.get_running_loop().time
-        self._check_at = self._clock() + events.RECHECK_SECONDS
         self._filled_at = self._clock()
         self._room = PER_SECOND
 
@@ -48,7 +44,7 @@ class Progress:
     async def heard(self, message: rpc.Message) -> None:
         """Pass on what the server says of this call; anything else is for nobody.
 
-        More than PER_SECOND are left out. Raises a `Problem` when the caller's access has ended.
+        More than PER_SECOND are left out.
         """
         if self.logs is not None:
             await self.logs.heard(message)
@@ -58,10 +54,6 @@ class Progress:
         if self._patience is not None:
             self._patience.renew()
         now = self._clock()
-        if now >= self._check_at:
-            if not await self._alive():
-                raise Problem(ProblemKind.FORBIDDEN, "Your access has ended.")
-            self._check_at = now + events.RECHECK_SECONDS
         self._room = min(PER_SECOND, self._room + (now - self._filled_at) * PER_SECOND)
         self._filled_at = now
         if self._room >= 1:

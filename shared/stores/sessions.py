@@ -4,6 +4,7 @@ auth writes, everybody reads. `SESSION_SEEN` is apphost's note of the last use: 
 idle end, never the absolute one, which is sealed inside.
 """
 
+import contextlib
 from collections.abc import Iterable
 
 from pydantic import ValidationError
@@ -13,7 +14,7 @@ from shared.clock import Clock
 from shared.contracts.identity import Session
 from shared.ids import new_secret
 from shared.signing import Seal, SealBroken
-from shared.stores.kv import KeyValue
+from shared.stores.kv import KeyValue, StoreUnavailable
 
 SEEN_EVERY_SECONDS = 60
 _MOST_NOTED = 10_000
@@ -86,12 +87,24 @@ class SessionWriter(SessionReader):
         await self._store.remove(keys.SESSION.key(digest))
         if session is not None:
             await self._store.index_remove(keys.SESSIONS_OF.key(session.person.subject), digest)
+        await tell_ended(self._store, digest)
 
     async def end_all(self, subject: str) -> None:
         """End every session of a person."""
         index = keys.SESSIONS_OF.key(subject)
         digests: Iterable[str] = await self._store.index(index)
         await self._store.remove(*(keys.SESSION.key(digest) for digest in digests), index)
+        await tell_ended(self._store, *digests)
+
+
+async def tell_ended(store: KeyValue, *digests: str) -> None:
+    """Let whoever keeps a stream open for these sessions or tokens look at once.
+
+    They are gone by now, told or not: without it a stream is found out a few seconds later.
+    """
+    with contextlib.suppress(StoreUnavailable):
+        for digest in digests:
+            await store.publish(keys.ENDED.name, digest.encode())
 
 
 def _as_time(value: bytes | None, now: float) -> float:

@@ -11,6 +11,7 @@ from shared.contracts.identity import Token
 from shared.ids import is_token, new_token
 from shared.signing import Seal, SealBroken
 from shared.stores.kv import KeyValue
+from shared.stores.sessions import tell_ended
 
 
 class TokenReader:
@@ -77,5 +78,6 @@ class TokenWriter(TokenReader):
             if record.id == token_id:
                 await self._store.remove(keys.TOKEN.key(digest))
                 await self._store.index_remove(keys.TOKENS_OF.key(subject), digest)
+                await tell_ended(self._store, digest)
                 return True
         return False

@@ -11,7 +11,6 @@ import pytest
 from aiohttp import web
 from mcp.server.mcpserver import Context, MCPServer
 
-from services.relay import events
 from shared.contracts.config import Server
 from shared.contracts.wire import ASSERTION_HEADER
 from shared.stores.sessions import SessionWriter
@@ -342,11 +341,7 @@ async def test_a_flood_of_progress_is_thinned_and_the_result_still_comes() -> No
 
 
 @both_eras
-async def test_a_call_at_work_ends_with_the_session_that_made_it(
-    era: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(events, "RECHECK_SECONDS", 0.1)
-
+async def test_a_call_at_work_ends_with_the_session_that_made_it(era: str) -> None:
     async def work(token: Any, send: Any) -> None:
         await _steady(token, send, 10)
 

@@ -6,11 +6,11 @@ from aiohttp import web
 from pydantic import ConfigDict, Field, ValidationError
 
 from services.relay import rpc
+from services.relay.alive import Alive, Watch
 from services.relay.ask import Asker
 from services.relay.calls import Calls
 from services.relay.catalog import Catalog, ServerSaidNo
 from services.relay.console import Console
-from services.relay.events import Alive
 from services.relay.gate import Gate, Way
 from services.relay.hello import CONSOLE
 from services.relay.progress import Progress
@@ -44,6 +44,7 @@ class Internal:
         self,
         sessions: SessionReader,
         gate: Gate,
+        watch: Watch,
         console: Console,
         catalog: Catalog,
         asker: Asker,
@@ -52,6 +53,7 @@ class Internal:
     ) -> None:
         self._sessions = sessions
         self._gate = gate
+        self._watch = watch
         self._console = console
         self._catalog = catalog
         self._asker = asker
@@ -82,23 +84,21 @@ class Internal:
         async def tell(said: rpc.Message) -> None:
             await lines.say(rpc.dumps({"progress": said}))
 
-        progress = Progress(tell, self._alive(way))
-
         async def outcome() -> bytes:
-            return rpc.dumps(await self._call(way, body, progress))
+            async with self._alive(way).hold():
+                return rpc.dumps(await self._call(way, body, Progress(tell)))
 
         return await lines.end(outcome())
 
     def _alive(self, way: Way) -> Alive:
         """A session that has ended, or a grant, ends a call that is still at work."""
 
-        async def alive() -> bool:
+        async def check() -> None:
             if await self._sessions.find(way.principal.digest) is None:
                 raise Problem(ProblemKind.SIGN_IN_NEEDED, "Your session has ended.", "Sign in.")
             await self._gate.open(way.principal, way.server.slug)
-            return True
 
-        return alive
+        return Alive(self._watch, way.principal, check)
 
     async def _answer(self, way: Way, body: RpcBody) -> rpc.Message:
         try:

@@ -5,8 +5,8 @@ from mcp_types.jsonrpc import INVALID_REQUEST
 from multidict import CIMultiDict
 
 from services.relay import inbound, rpc
+from services.relay.alive import Alive
 from services.relay.calls import Calls
-from services.relay.events import Alive
 from services.relay.gate import Way
 from services.relay.handlers.handshake import Handshake
 from services.relay.handlers.own import Own

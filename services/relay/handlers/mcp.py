@@ -6,7 +6,7 @@ from aiohttp import web
 from mcp_types.jsonrpc import INVALID_REQUEST
 
 from services.relay import inbound, rpc
-from services.relay.events import Alive
+from services.relay.alive import Alive, Watch
 from services.relay.gate import Gate
 from services.relay.handlers.legacy import Sessioned
 from services.relay.handlers.modern import Modern
@@ -25,9 +25,10 @@ class Mcp:
     """The three methods of the Streamable HTTP transport."""
 
     def __init__(
-        self, gate: Gate, identify: Identify, modern: Modern, sessioned: Sessioned
+        self, gate: Gate, identify: Identify, watch: Watch, modern: Modern, sessioned: Sessioned
     ) -> None:
         self._gate = gate
+        self._watch = watch
         self._identify = identify
         self._modern = modern
         self._sessioned = sessioned
@@ -66,16 +67,16 @@ class Mcp:
         return await _told(request, None, lambda: self._sessioned.delete(request, view))
 
     def _alive(self, request: web.Request, view: View) -> Alive:
-        async def alive() -> bool:
-            try:
-                principal = await self._identify(request)
-                if principal is None or principal.subject != request[PRINCIPAL].subject:
-                    return False
-                return all([await self._gate.still_open(way) for way in view.ways])
-            except (Problem, StoreUnavailable):
-                return False
+        """The token is looked up again, and the grant: every server of the view has to be in it."""
 
-        return alive
+        async def check() -> None:
+            principal = await self._identify(request)
+            if principal is None or principal.subject != request[PRINCIPAL].subject:
+                raise Problem(ProblemKind.FORBIDDEN, "Your access has ended.")
+            for way in view.ways:
+                await self._gate.check(way)
+
+        return Alive(self._watch, request[PRINCIPAL], check)
 
 
 def foreign_origins(public_url: str) -> Guard:

@@ -9,12 +9,12 @@ from mcp_types.methods import CACHEABLE_METHODS
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from services.relay import inbound, logs, rpc
+from services.relay.alive import Alive
 from services.relay.answered import answered
 from services.relay.ask import DISCOVER, Asker
 from services.relay.bridge import Bridge
 from services.relay.calls import Calls
 from services.relay.eras import Era, Eras
-from services.relay.events import Alive
 from services.relay.gate import Way
 from services.relay.hello import Hello, of_request
 from services.relay.merge import SERVER_INFO, Merge
@@ -66,10 +66,11 @@ class Modern:
 
         async def merged(progress: Progress | None) -> web.Response:
             answer = self._merge.answer
-            outcome = await answer(view.ways, hello, method, params, headers, progress)
+            async with alive.hold():
+                outcome = await answer(view.ways, hello, method, params, headers, progress)
             return _finished(message, outcome, SERVER_INFO)
 
-        return await answered(request, message, alive, merged, logs.of_request(params))
+        return await answered(request, message, merged, logs.of_request(params))
 
     async def _one(
         self,
@@ -104,11 +105,12 @@ class Modern:
 
         async def bridged(progress: Progress | None) -> web.Response:
             # asked before the request: what fails afterwards would hide an outcome
-            introduction = await self._asker.ask(way, hello, DISCOVER, {})
-            outcome = await self._bridge.answer(way, hello, method, params, progress=progress)
+            async with alive.hold():
+                introduction = await self._asker.ask(way, hello, DISCOVER, {})
+                outcome = await self._bridge.answer(way, hello, method, params, progress=progress)
             return _finished(message, outcome, introduction.get("result", {}).get("serverInfo"))
 
-        return await answered(request, message, alive, bridged, logs.of_request(params))
+        return await answered(request, message, bridged, logs.of_request(params))
 
 
 def _finished(message: rpc.Message, outcome: rpc.Message, server: Any) -> web.Response:

@@ -4,9 +4,9 @@ from aiohttp import web
 from mcp_types.jsonrpc import INVALID_PARAMS
 
 from services.relay import inbound, logs, rpc, running
+from services.relay.alive import Alive
 from services.relay.answered import answered
 from services.relay.bridge import Bridge
-from services.relay.events import Alive
 from services.relay.hello import of_handshake
 from services.relay.merge import Merge
 from services.relay.progress import Progress
@@ -43,11 +43,14 @@ class Own:
             return web.Response(status=202)
 
         async def own(progress: Progress | None) -> web.Response:
-            work = self._answer(view, message, session_id, session, progress)
-            outcome = await self._running.run(place, message["id"], work)
+            async def work() -> rpc.Message:
+                async with alive.hold():
+                    return await self._answer(view, message, session_id, session, progress)
+
+            outcome = await self._running.run(place, message["id"], work())
             return rpc.answer(message["id"], outcome)
 
-        return await answered(request, message, alive, own, session.log_level)
+        return await answered(request, message, own, session.log_level)
 
     async def _answer(
         self,
