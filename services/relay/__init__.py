@@ -2,7 +2,7 @@
 
 Public port (routed by the edge):
 
-    POST GET DELETE  /mcp                      all of the caller's servers, tools as `slug__name`
+    POST GET DELETE  /mcp                      all of the caller's servers, names as `slug__name`
     POST GET DELETE  /mcp?servers=a,b          some of them; with one name: as below
     POST GET DELETE  /mcp/<slug>               one server, its own names, messages untouched
     GET              /.well-known/oauth-protected-resource[/mcp[/<slug>]]      RFC 9728
@@ -23,6 +23,8 @@ a server) and the caller's version (`inbound.py`), and hands over to `handlers/m
 `handlers/legacy.py`. Where caller and server speak one version, `passage.py` carries bytes through
 `upstream.py`. Elsewhere the relay answers itself: `bridge.py` for one server, `merge.py` for
 several, both by `ask.py`, which speaks to either kind (`modern.py`; `pool.py` over `legacy.py`).
+The merged view finds a server by `where.py` and `names.py`, lists by `merged_lists.py`, presents
+itself by `introduction.py`, and shows what comes back by `exposed.py`.
 What a server asks back goes to the caller with its state sealed (`states.py`, and `amend.py` where
 bytes are carried). What a server says of a call meanwhile goes by `progress.py` to the one caller
 who asked for it. A stream stays open for as long as its right lasts (`alive.py`; `news.py` hears

@@ -17,6 +17,7 @@ from services.relay.bridge import Bridge
 from services.relay.calls import Calls
 from services.relay.catalog import Catalog
 from services.relay.console import Console
+from services.relay.cursors import Cursors
 from services.relay.entitlements.file import FileSource
 from services.relay.entitlements.grants import Grants
 from services.relay.eras import Eras
@@ -109,7 +110,8 @@ def build(
     sessions = McpSessions(store, seal, clock)
     tokens, seen = TokenReader(store, seal, clock), TokenSeen(store, clock)
     identify = Bearer(store, tokens, sessions, seen).identify
-    bridge, merge = Bridge(asker, parts.calls), Merge(asker, catalog, parts.calls)
+    bridge = Bridge(asker, parts.calls)
+    merge = Merge(asker, catalog, parts.calls, Cursors(seal, clock))
     passage = Passage(upstream, states)
     handshake = Handshake(eras, legacy, bridge, merge, sessions)
     renewal = Renewal(legacy, sessions)

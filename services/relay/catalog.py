@@ -69,9 +69,12 @@ class Catalog:
         """The facts of one tool; None when the server does not list it now."""
         listing = await self.tools(way, hello)
         if name not in listing.facts:
-            # it may be new; but nobody makes us list again for each wrong guess
-            listing = await self.tools(way, hello, age=YOUNG_SECONDS)
+            listing = await self.young(way, hello)
         return listing.facts.get(name)
+
+    async def young(self, way: Way, hello: Hello) -> Listing:
+        """The tools for somebody who misses one: it may be new, or only a wrong guess."""
+        return await self.tools(way, hello, age=YOUNG_SECONDS)
 
     async def entries(self, way: Way, hello: Hello, method: str, member: str) -> list[Any]:
         """The entries of all pages of a listing, which together have the time of one request."""

@@ -28,7 +28,7 @@ from shared.web import body as incoming
 MAX_BODY_BYTES = 4 * 1024 * 1024
 _MEMBERS = frozenset({"jsonrpc", "id", "method", "params", "result", "error"})
 _PARAMS = frozenset({"_meta", "arguments", "name", "uri"})
-_LONGEST_NAME = 2048
+_LONGEST_NAME = 2048 + 64  # a server's own, and what the merged view puts before it
 _ONE = "The body must be one JSON-RPC request, notification or response"
 
 

@@ -14,12 +14,13 @@ MAX_SLUGS = 64
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """The ways behind one URL. `name` is the same for every URL that shows the same.
+    """The ways of one person behind one URL. `name` is the same for URLs that show the same.
 
     `merged`: names carry their server's slug, however many servers there are, so that a name never
     changes when another server comes or goes.
     """
 
+    subject: str
     ways: tuple[Way, ...]
     merged: bool
     name: str
@@ -31,18 +32,21 @@ async def view_of(gate: Gate, request: web.Request) -> View:
     Raises NOT_FOUND when any named server is unknown or not permitted.
     """
     principal = request[PRINCIPAL]
+    subject = principal.subject
     slug = request.match_info.get("slug")
     names = [slug] if slug is not None else _named(request)
     if names is None:
-        return View(tuple(await gate.open_all(principal)), merged=True, name="all")
+        return View(subject, tuple(await gate.open_all(principal)), merged=True, name="all")
     if len(names) == 1:
-        return View((await gate.open(principal, names[0]),), merged=False, name=f"one:{names[0]}")
+        way = await gate.open(principal, names[0])
+        return View(subject, (way,), merged=False, name=f"one:{names[0]}")
     ways = {way.server.slug: way for way in await gate.open_all(principal)}
     missing = [name for name in names if name not in ways]
     if missing:
         await gate.open(principal, missing[0])  # which refuses it, by the one rule
     chosen = tuple(way for slug, way in ways.items() if slug in names)
-    return View(chosen, merged=True, name="some:" + ",".join(way.server.slug for way in chosen))
+    listed = ",".join(way.server.slug for way in chosen)
+    return View(subject, chosen, merged=True, name=f"some:{listed}")
 
 
 def _named(request: web.Request) -> list[str] | None:

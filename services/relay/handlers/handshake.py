@@ -76,7 +76,7 @@ class Handshake:
     async def _introduction(self, view: View, params: rpc.Message) -> rpc.Message:
         hello = of_handshake(params).without_answers()
         if view.merged:
-            return await self._merge.answer(view.ways, hello, DISCOVER, {})
+            return await self._merge.answer(view, hello, DISCOVER, {})
         return await self._bridge.answer(view.ways[0], hello, DISCOVER, {})
 
     async def _opened(

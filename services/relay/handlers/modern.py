@@ -17,7 +17,8 @@ from services.relay.calls import Calls
 from services.relay.eras import Era, Eras
 from services.relay.gate import Way
 from services.relay.hello import Hello, of_request
-from services.relay.merge import SERVER_INFO, Merge
+from services.relay.introduction import SERVER_INFO
+from services.relay.merge import Merge
 from services.relay.modern import NotModern
 from services.relay.passage import Passage
 from services.relay.progress import Progress
@@ -67,7 +68,7 @@ class Modern:
         async def merged(progress: Progress | None) -> web.Response:
             answer = self._merge.answer
             async with alive.hold():
-                outcome = await answer(view.ways, hello, method, params, headers, progress)
+                outcome = await answer(view, hello, method, params, headers, progress)
             return _finished(message, outcome, SERVER_INFO)
 
         return await answered(request, message, merged, logs.of_request(params))

@@ -68,7 +68,7 @@ class Own:
         inbound.check_name(message)
         hello = of_handshake(session.params).without_answers()
         if view.merged:
-            return await self._merge.answer(view.ways, hello, method, params, progress=progress)
+            return await self._merge.answer(view, hello, method, params, progress=progress)
         way = view.ways[0]
         answer = await self._bridge.answer(way, hello, method, params, progress=progress)
         return {key: answer[key] for key in ("result", "error") if key in answer}
