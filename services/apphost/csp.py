@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 
-from shared.contracts.config import AppSettings, Links
+from shared.contracts.config import AppSettings
 from shared.web.headers import PERMISSIONS_POLICY
 
 BRIDGE_ROUTES = ("tools/call", "tools/list", "resources/read", "resources/list")
@@ -24,12 +24,13 @@ _HOST = re.compile(
 )
 _PORT = re.compile(r"[1-9][0-9]{0,4}")
 _PLAIN = AppSettings()
-_SANDBOX = "allow-scripts"
+# For the header and for the iframe's attribute. No popups: where `Connection-Allowlist` is unknown
+# one click would let a page open an address of its own, with what it has read in it.
+SANDBOX = "allow-scripts"
 # the host's own full screen and Copy buttons; `self` leaves out the frame, whose origin is opaque
 _HOST_PERMISSIONS = PERMISSIONS_POLICY.replace("fullscreen=()", "fullscreen=(self)").replace(
     "clipboard-write=()", "clipboard-write=(self)"
 )
-_POPUPS = " allow-popups allow-popups-to-escape-sandbox"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +39,6 @@ class Declared:
 
     accepted: tuple[str, ...] = ()
     dropped: tuple[str, ...] = field(default=())
-
-
-def sandbox(links: Links) -> str:
-    """The sandbox tokens, for the header and for the iframe's attribute. Never a same origin."""
-    return _SANDBOX + (_POPUPS if links is Links.HOST else "")
 
 
 def is_bare_origin(entry: object, own_host: str) -> bool:
@@ -100,7 +96,7 @@ def policy(origins: Sequence[str], app: AppSettings) -> str:
     media = " ".join(["data:", "blob:", *origins])
     code = " ".join(["'unsafe-inline'", *(origins if app.scripts else ())])
     return (
-        f"sandbox {sandbox(app.links)}; default-src 'none';"
+        f"sandbox {SANDBOX}; default-src 'none';"
         f" script-src {code}; style-src {code};"
         f" img-src {media}; font-src {media}; media-src {media};"
         " connect-src 'none'; frame-src 'none'; worker-src 'none'; object-src 'none';"

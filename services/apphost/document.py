@@ -19,11 +19,17 @@ _DOCTYPE = re.compile(
 )
 _LOOK_AT = 64 * 1024
 
+# Each document is announced before it can speak itself. Firefox lets a frame reload itself as if
+# the host did (`Sec-Fetch-Site: same-origin`): the second would have the bridge until `load`.
+_BASE = b"""<base target="_blank"><script>
+parent.postMessage({ jsonrpc: "2.0", method: "x-strad/document" }, "*");
+"""
+_END = b"document.currentScript.remove();\n</script>"
+
 # Plain links go to the host, which shows the address and asks. A notification, so without an id:
 # an answer that the page never asked for would be an error in its SDK. Links within the page make
 # no entry: Back through entries of the frame's own fires `load`, which closes the page.
-_SHIM = b"""<base target="_blank"><script>
-addEventListener("click", (event) => {
+_LINKS = b"""addEventListener("click", (event) => {
   const link = event.target instanceof Element && event.target.closest("a[href]");
   if (!link || event.defaultPrevented || event.button > 1) return;
   const within = link.getAttribute("href").startsWith("#");
@@ -32,10 +38,7 @@ addEventListener("click", (event) => {
   if (within) return location.replace(link.getAttribute("href"));
   parent.postMessage({ jsonrpc: "2.0", method: "x-strad/link", params: { url: link.href } }, "*");
 });
-document.currentScript.remove();
-</script>"""
-_BASE_ONLY = b'<base target="_blank">'
-
+"""
 
 # A sandboxed document may not even look at localStorage. This one forgets all with the page, so
 # nothing passes between servers, people or visits.
@@ -69,9 +72,9 @@ document.currentScript.remove();
 
 
 def prefix(app: AppSettings) -> bytes:
-    """What is added. With links off there is no shim: the sandbox opens nothing."""
-    links = _SHIM if app.links is Links.HOST else _BASE_ONLY
-    return links + (_STORAGE if app.storage is Storage.MEMORY else b"")
+    """What is added. With links off none are carried to the host, and nothing else opens them."""
+    shim = _BASE + (_LINKS if app.links is Links.HOST else b"") + _END
+    return shim + (_STORAGE if app.storage is Storage.MEMORY else b"")
 
 
 def wrap(html: bytes, app: AppSettings) -> bytes:

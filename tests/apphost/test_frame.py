@@ -8,7 +8,7 @@ from tests.apphost.console import Console, Reply, running
 
 PATH = "/apps/toys/frame?uri=ui%3A%2F%2Ft%2Fpage"
 CSP = (
-    "sandbox allow-scripts allow-popups allow-popups-to-escape-sandbox; default-src 'none';"
+    "sandbox allow-scripts; default-src 'none';"
     " script-src 'unsafe-inline'; style-src 'unsafe-inline';"
     " img-src data: blob:; font-src data: blob:; media-src data: blob:;"
     " connect-src 'none'; frame-src 'none'; worker-src 'none'; object-src 'none';"
@@ -186,12 +186,14 @@ async def test_scripts_of_declared_origins_run_only_where_the_operator_says_so()
         assert answer.headers["Content-Security-Policy"] == CSP
 
 
-async def test_links_off_drops_the_popups_and_the_shim() -> None:
+async def test_links_off_carries_no_link_to_the_host() -> None:
     async with running(links="off") as console:
         console.toys.page("<p>x")
         answer = await console.frame(PATH, await console.sign_in())
-        assert answer.headers["Content-Security-Policy"].startswith("sandbox allow-scripts;")
-        assert answer.text == '<base target="_blank"><p>x'
+        assert answer.text.startswith('<base target="_blank"><script>')
+        assert answer.text.endswith("</script><p>x")
+        assert "x-strad/link" not in answer.text
+        assert "x-strad/document" in answer.text
 
 
 async def test_a_gone_relay_is_named_and_no_fault_of_the_reader(console: Console, ada: str) -> None:

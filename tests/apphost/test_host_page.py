@@ -36,7 +36,7 @@ async def test_the_script_is_told_what_the_operator_and_the_server_said(
         "frame": "/apps/toys/frame",
         "call": "/apps/toys/tools/call",
         "reads": "/apps/toys",
-        "sandbox": "allow-scripts allow-popups allow-popups-to-escape-sandbox",
+        "sandbox": "allow-scripts",
         "tool": {"name": "show", "inputSchema": {"type": "object"}},
         "readOnly": True,
         "lookOnly": False,

@@ -31,17 +31,27 @@ SCHEMA = {
 }
 
 
-async def probe(
-    console: Console, person: Person, query: str = "", *, extra: str = "", **tool: Any
-) -> Frame:
-    """The server ships the probe; its tool `show` reads only, unless `tool` says otherwise.
-
-    `extra`: markup at the end of the page, for what it must do of its own accord.
-    """
-    console.toys.page(PROBE + extra)
+def ship(console: Console, html: str = PROBE, **tool: Any) -> None:
+    """The server ships a page; its tool `show` reads only, unless `tool` says otherwise."""
+    console.toys.page(html)
     told = {"annotations": {"readOnlyHint": True}, "inputSchema": SCHEMA} | tool
     console.toys.tool("show", "ui://t/page", **told)
     console.toys.on_call = lambda _: RESULT
+
+
+def hostile(name: str) -> str:
+    """A page that tries one thing that it must not do."""
+    return (Path(__file__).parent / "hostile" / f"{name}.html").read_text()
+
+
+async def probe(
+    console: Console, person: Person, query: str = "", *, extra: str = "", **tool: Any
+) -> Frame:
+    """The person opens the probe.
+
+    `extra`: markup at its end, for what it must do of its own accord.
+    """
+    ship(console, PROBE + extra, **tool)
     await person.open(f"/apps/toys{query}")
     return await person.app()
 

@@ -6,51 +6,21 @@ from collections.abc import AsyncIterator
 
 import pytest
 import pytest_asyncio
-from aiohttp import web
 from playwright.async_api import expect
 
 from tests.apphost.console import Console
 from tests.browser import IN_BROWSER
+from tests.browser.elsewhere import WAYS, elsewhere
 from tests.browser.people import Person
 
 pytestmark = IN_BROWSER
 
-TARGET = "/apps/toys?view=week&token=SECRET#item-3"
-WAYS = {
-    "link": '<a id="go" href="{to}">go</a>',
-    "link without referrer": '<a id="go" rel="noreferrer" href="{to}">go</a>',
-    "new tab": '<a id="go" target="_blank" href="{to}">go</a>',
-    "form": '<form action="{to}"><button id="go">go</button></form>',
-    "script": '<button id="go" onclick="location = \'{to}\'">go</button>',
-    "sandboxed link": (
-        "<iframe sandbox='allow-scripts allow-top-navigation' srcdoc='<script>"
-        'top.location="{to}"</script>\'></iframe>'
-    ),
-    "meta refresh": '<meta http-equiv="refresh" content="0;url={to}">',
-    "redirect": '<a id="go" href="/redirect">go</a>',
-}
-
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def evil(console: Console) -> AsyncIterator[str]:
-    """Another site: `localhost`, while the console is at 127.0.0.1."""
-    to = console.url + TARGET
-
-    async def page(request: web.Request) -> web.Response:
-        text = WAYS[request.query["way"]].format(to=to)
-        return web.Response(text=text, content_type="text/html")
-
-    async def redirect(_: web.Request) -> web.Response:
-        raise web.HTTPFound(to)
-
-    app = web.Application()
-    app.router.add_get("/", page)
-    app.router.add_get("/redirect", redirect)
-    runner = web.AppRunner(app, shutdown_timeout=0.1)
-    await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", 0).start()
-    yield f"http://localhost:{runner.addresses[0][1]}/?way="
-    await runner.cleanup()
+    """Another site, to be completed with a way from there to the console."""
+    async with elsewhere(console.url) as address:
+        yield address
 
 
 def ship(console: Console) -> None:

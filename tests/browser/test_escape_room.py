@@ -6,22 +6,15 @@ from urllib.parse import quote
 
 import pytest
 import pytest_asyncio
-from aiohttp import web
 from playwright.async_api import Browser, Frame, expect
 
-from demo.hostile.page import room
 from tests.browser import IN_BROWSER
+from tests.browser.careless import careless_host
 from tests.browser.people import Person
 from tests.browser.sink import Sink
 
 pytestmark = IN_BROWSER
 
-REFUSES_ALL = """<script>
-addEventListener("message", ({ source, data }) => {
-  const error = { code: -1, message: "no" };
-  if (data.id !== undefined) source.postMessage({ jsonrpc: "2.0", id: data.id, error }, "*");
-});
-</script>"""
 AFTERMATH = 1.5  # seconds in which a late request would still arrive
 
 
@@ -89,24 +82,9 @@ async def test_a_page_that_becomes_another_document_is_closed(
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def careless(sink: Sink) -> AsyncIterator[str]:
-    """A host that frames the same page in a sandbox, but with no policy at all."""
-
-    async def frame(_: web.Request) -> web.Response:
-        return web.Response(text=room(), content_type="text/html")
-
-    async def host(_: web.Request) -> web.Response:
-        source = f"/room?sink={quote(sink.url, safe='')}"
-        text = f'<iframe sandbox="allow-scripts allow-popups allow-forms" src="{source}"></iframe>'
-        return web.Response(text=REFUSES_ALL + text, content_type="text/html")
-
-    app = web.Application()
-    app.router.add_get("/", host)
-    app.router.add_get("/room", frame)
-    runner = web.AppRunner(app, shutdown_timeout=0.1)
-    await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", 0).start()
-    yield f"http://127.0.0.1:{runner.addresses[0][1]}/"
-    await runner.cleanup()
+    """The same page at a host without a policy."""
+    async with careless_host(sink.url) as address:
+        yield address
 
 
 async def test_without_our_policy_the_same_page_gets_out(

@@ -83,7 +83,7 @@ def _boot(server: Server, page: AppPage, *, look_only: bool) -> dict[str, Any]:
         "frame": f"{APPS_PATH}/{server.slug}/frame",
         "call": f"{APPS_PATH}/{server.slug}/tools/call",
         "reads": f"{APPS_PATH}/{server.slug}",
-        "sandbox": csp.sandbox(server.app.links),
+        "sandbox": csp.SANDBOX,
         "styles": styles.variables(),
         "tool": _tool(page.tool) if page.tool is not None else None,
         "readOnly": page.read_only,

@@ -12,6 +12,7 @@ import { AddressBar, pageQuery } from "./location.js";
 import { Log } from "./log.js";
 import { Opening } from "./opening.js";
 import { answerReads } from "./reads.js";
+import { isRecord } from "./rpc.js";
 import { Strip } from "./strip.js";
 import { element, mark, setBusy, showClosed, unsay } from "./stage.js";
 import { openPort } from "./window_port.js";
@@ -29,7 +30,8 @@ const boot = JSON.parse(element("boot").textContent ?? "");
  * @returns {{ failed: boolean, plain: boolean, facts: [string, string][] }} see policy_facts.py
  */
 function frameAnswer(src) {
-  const entries = performance.getEntriesByName(src.split("#")[0] ?? src, "resource");
+  const bare = (/** @type {string} */ url) => url.split("#")[0]; // Firefox keeps the hash in the name
+  const entries = performance.getEntriesByType("resource").filter(({ name }) => bare(name) === bare(src));
   const entry = /** @type {PerformanceResourceTiming | undefined} */ (entries.at(-1));
   const timing = new Map(entry?.serverTiming?.map(({ name, description }) => [name, description]));
   const facts = JSON.parse(decodeURIComponent(timing.get("policy") ?? "[]"));
@@ -51,6 +53,9 @@ function start() {
     strip.close();
     showClosed(title, text);
   };
+
+  const closeSecond = () =>
+    close("The page tried to load another page", "An app may show only what its server gave to strad.");
 
   let loads = 0;
   let starts = 0;
@@ -140,7 +145,7 @@ function start() {
     showFacts();
     element("main").classList.toggle("is-plain", frameAnswer(frame.src).plain);
     if (loads > 1) {
-      close("The page tried to load another page", "An app may show only what its server gave to strad.");
+      closeSecond();
     } else if (frameAnswer(frame.src).failed) {
       clearTimeout(silence);
       setBusy(false);
@@ -148,7 +153,12 @@ function start() {
     }
   });
 
-  bridge.open(openPort(frame, (data) => bridge.hear(data)));
+  let documents = 0;
+  bridge.open(openPort(frame, (data) => {
+    // the first word of each document, before its own script can speak (document.py)
+    if (!isRecord(data) || data.method !== "x-strad/document") bridge.hear(data);
+    else if ((documents += 1) > 1) closeSecond();
+  }));
   forwardKeys(frame, bridge);
   frame.src = `${boot.frame}?${pageQuery(boot.page, location.search)}${location.hash}`;
   element("main").prepend(frame);

@@ -28,12 +28,13 @@ export function arm(button, ms = 700) {
 }
 
 // A page can take the keyboard at any time. Keys that reach a Yes of ours just as the keyboard comes
-// back were meant for the page; a pointer's press (detail > 0) is always the person's own.
+// back were meant for the page; a pointer's press (detail > 0) is always the person's own, a script's
+// click never.
 let returned = -Infinity;
 addEventListener("focus", () => void (returned = performance.now()));
 addEventListener("click", (event) => {
   const yes = event.target instanceof Element && event.target.closest("button.button-primary");
-  if (!yes || event.detail > 0 || performance.now() - returned > 500) return;
+  if (!yes || (event.isTrusted && (event.detail > 0 || performance.now() - returned > 500))) return;
   event.preventDefault();
   event.stopImmediatePropagation();
 }, true);
