@@ -34,7 +34,7 @@ COPY --from=packages /opt/strad /opt/strad
 COPY cli/ cli/
 COPY deploy/redis.acl deploy/redis.acl
 # one folder for each service, each to be covered by a volume of its own
-RUN install -d -o strad -g strad -m 0700 /keys/auth /keys/relay /keys/apphost \
+RUN install -d -o strad -g strad -m 0700 /keys/auth /keys/relay /keys/apphost /keys/auditor \
  && install -d -o strad -g strad -m 0755 /keys /keys/redis
 USER strad
 # Redis runs as a user of its own and must read its list of users, which holds digests of long random

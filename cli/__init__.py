@@ -1,1 +1,1 @@
-"""`strad`, the operators' command: check a configuration, print its schema, make keys."""
+"""`strad`, the operators' command: check a configuration, print its schema, make keys, audit."""

@@ -6,6 +6,7 @@ import os
 import sys
 from pathlib import Path
 
+from cli.audit import ago, audit
 from cli.keys import ACL_TEMPLATE, make_keys
 from shared.contracts.config import Config
 from shared.settings import Environment, SettingsWrong, read_config
@@ -58,6 +59,11 @@ def main() -> int:
     one.add_argument("out", metavar="FOLDER")
     one.add_argument("--acl", default=str(ACL_TEMPLATE), help="template of the Redis ACL file")
     one.set_defaults(run=keys)
+    one = commands.add_parser("audit", help="print the audit trail, one JSON object a line")
+    one.add_argument("--since", type=ago, default="24h", metavar="AGO", help="90m, 24h, 7d")
+    one.add_argument("--person", metavar="WHO", help="an e-mail address, or a subject")
+    one.add_argument("--server", metavar="SLUG")
+    one.set_defaults(run=audit)
     arguments = parser.parse_args()
     status: int = arguments.run(arguments)
     return status

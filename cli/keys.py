@@ -12,28 +12,35 @@ from pathlib import Path
 from joserfc.jwk import ECKey
 
 from shared.contracts.wire import Service
+from shared.keys import AUDIT, AUDITOR
 from shared.signing import MIN_KEY_BYTES, new_signing_key
 
 ACL_TEMPLATE = Path(__file__).parent.parent / "deploy" / "redis.acl"
 
 
 def make_keys(out: Path, acl_template: Path = ACL_TEMPLATE) -> list[Path]:
-    """Make what is missing under OUT/{auth,relay,apphost,redis}; returns the files it wrote."""
+    """Make what is missing under OUT; returns the files it wrote.
+
+    A folder for each service, one for Redis, and one for whoever reads the audit trail.
+    """
     written: list[Path] = []
     seal = _shared(out, "seal.key", written)
     index = _shared(out, "index.key", written)
+    audit = _shared(out, "audit.key", written)
     apphost = _signing(out / "apphost" / "apphost.json", written)
     _signing(out / "relay" / "identity.json", written)
     _text(out / "relay" / "grant.key", secrets.token_hex(MIN_KEY_BYTES), written)
     public = json.dumps(apphost.as_dict(private=False))
     acl = acl_template.read_text()
     for service in Service:
-        folder = out / service
-        _text(folder / "seal.key", seal, written)
-        _text(folder / "index.key", index, written)
-        password = _text(folder / "redis.password", secrets.token_urlsafe(32), written)
+        _text(out / service / "seal.key", seal, written)
+        _text(out / service / "index.key", index, written)
+    for user in (*(service.value for service in AUDIT.appenders), AUDITOR):
+        _text(out / user / "audit.key", audit, written)
+    for user in (*(service.value for service in Service), AUDITOR):
+        password = _text(out / user / "redis.password", secrets.token_urlsafe(32), written)
         digest = hashlib.sha256(password.encode()).hexdigest()
-        acl = acl.replace(f"#{service}-password-sha256", f"#{digest}")
+        acl = acl.replace(f"#{user}-password-sha256", f"#{digest}")
     for service in (Service.AUTH, Service.RELAY):
         _text(out / service / "apphost.pub.json", public, written)
     _write(out / "redis" / "users.acl", acl, written)
@@ -41,9 +48,9 @@ def make_keys(out: Path, acl_template: Path = ACL_TEMPLATE) -> list[Path]:
 
 
 def _shared(out: Path, name: str, written: list[Path]) -> str:
-    """A secret that all services hold: taken from whichever folder has it already."""
-    for service in Service:
-        path = out / service / name
+    """A secret that several hold: taken from whichever folder has it already."""
+    for holder in (*(service.value for service in Service), AUDITOR):
+        path = out / holder / name
         if path.exists():
             return path.read_text().removesuffix("\n")
     return _text(out / Service.AUTH / name, secrets.token_hex(MIN_KEY_BYTES), written)

@@ -34,6 +34,14 @@ class Channel:
     hearer: Service
 
 
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """A Redis stream that some services append to and shorten, and none of them reads."""
+
+    key: str
+    appenders: frozenset[Service]
+
+
 _EVERYONE = frozenset(Service)
 
 SESSION = Family("sess:", Service.AUTH, _EVERYONE)
@@ -49,6 +57,9 @@ UPSTREAM = Family("up:", Service.RELAY)
 FRAME = Family("frame:", Service.APPHOST)
 SESSION_SEEN = Family("seen:sess:", Service.APPHOST, _EVERYONE)
 TOKEN_SEEN = Family("seen:tok:", Service.RELAY, frozenset({Service.AUTH}))
+
+AUDIT = Stream("audit:log", frozenset({Service.AUTH, Service.RELAY}))
+AUDITOR = "auditor"  # the Redis user of `strad audit`, who reads that stream and nothing else
 
 FAMILIES = (
     SESSION,

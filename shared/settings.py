@@ -169,15 +169,19 @@ class Keys:
         """A file of text."""
         return self._env.file(self._folder / name, "STRAD_KEYS") or ""
 
-    def seal(self, name: str = "seal.key") -> Seal | None:
-        """The seal: hex master keys, one a line, newest first; `index.key` keys the digests."""
+    def seal(self, name: str = "seal.key", index: str = "index.key") -> Seal | None:
+        """The seal: hex master keys, one a line, newest first; `index` keys the digests."""
         try:
             keys = [bytes.fromhex(line) for line in self.text(name).split()]
-            return Seal(keys, bytes.fromhex(self.text("index.key")))
+            return Seal(keys, bytes.fromhex(self.text(index)))
         except ValueError:
             fix = f"write hex keys of {MIN_KEY_BYTES} bytes or more; `strad keys` makes them"
-            self._env.wrong("STRAD_KEYS", f"{name} or index.key in {self._folder} is no key", fix)
+            self._env.wrong("STRAD_KEYS", f"{name} or {index} in {self._folder} is no key", fix)
             return None
+
+    def audit_seal(self) -> Seal | None:
+        """The seal of the audit trail: whoever reads the trail opens nothing else with it."""
+        return self.seal("audit.key", "audit.key")
 
     def private(self, name: str) -> ECKey | None:
         """A private P-256 JWK."""
@@ -217,15 +221,21 @@ class Base:
     internal_port: int
 
 
+def redis_address(env: Environment) -> str:
+    """STRAD_REDIS: where Redis is, without credentials."""
+    url = env.text("STRAD_REDIS", "redis://redis:6379/0")
+    if not url.startswith(("redis://", "rediss://", "unix://")) or "@" in url:
+        fix = "write redis://host:port/0; user and password come from STRAD_KEYS"
+        env.wrong("STRAD_REDIS", f"`{url}` is not usable", fix)
+    return url
+
+
 def read_base(env: Environment, service: Service) -> tuple[Base | None, Keys]:
     """Read what every service needs; None when something is wrong (see `env.mistakes`)."""
     config = read_config(env, Path(env.text("STRAD_CONFIG", "strad.yaml")))
     keys = Keys(env, Path(env.text("STRAD_KEYS", "/run/strad/keys")))
     seal = keys.seal()
-    redis_url = env.text("STRAD_REDIS", "redis://redis:6379/0")
-    if not redis_url.startswith(("redis://", "rediss://", "unix://")) or "@" in redis_url:
-        fix = "write redis://host:port/0; user and password come from STRAD_KEYS"
-        env.wrong("STRAD_REDIS", f"`{redis_url}` is not usable", fix)
+    redis_url = redis_address(env)
     password = keys.text("redis.password")
     bind = env.text("STRAD_BIND", "0.0.0.0")  # noqa: S104 - a container's own address
     port = env.port("STRAD_PORT", 8080)

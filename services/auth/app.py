@@ -27,6 +27,7 @@ from shared.contracts.wire import (
     Service,
 )
 from shared.settings import Base, Environment
+from shared.stores.audit import Trail
 from shared.stores.kv import KeyValue
 from shared.stores.redis import connect
 from shared.stores.sessions import SessionWriter
@@ -69,6 +70,7 @@ def applications(
     config, seal = found.base.config, found.base.seal
     pages = ui.environment(TEMPLATES, static_base=AUTH_STATIC_PATH)
     sessions = SessionWriter(store, seal, clock)
+    trail = Trail(store, found.audit_seal, clock, config.audit)
     identify = by_session(sessions)
 
     def parts(http: aiohttp.ClientSession) -> Parts:
@@ -90,6 +92,7 @@ def applications(
             sessions=sessions,
             tokens=TokenWriter(store, seal, clock),
             identify=identify,
+            trail=trail,
         )
 
     public = build(

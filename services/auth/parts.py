@@ -9,6 +9,7 @@ from services.auth.attempts import Attempts
 from services.auth.code_flow import CodeFlow
 from shared.clock import Clock
 from shared.contracts.config import Config
+from shared.stores.audit import Trail
 from shared.stores.kv import KeyValue
 from shared.stores.sessions import SessionWriter
 from shared.stores.tokens import TokenWriter
@@ -28,6 +29,7 @@ class Parts:
     sessions: SessionWriter
     tokens: TokenWriter
     identify: Identify
+    trail: Trail
 
 
 PARTS = web.AppKey("parts", Parts)

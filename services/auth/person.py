@@ -24,12 +24,13 @@ def person_of(claims: Mapping[str, Any], rules: Provider) -> Person:
     if rules.require_email_verified and claims.get("email_verified") is not True:
         # the text "true" is not true: some provider would let a person write it
         raise Refused(Reason.EMAIL_UNVERIFIED)
-    if not allowed(rules.allow, email, claims.get("hd")):
-        raise Refused(Reason.NOT_ALLOWED)
     # the configured issuer: Google's two spellings must not make two people of one
-    return Person(
+    person = Person(
         issuer=rules.issuer, sub=claims["sub"], email=email, name=_name(claims.get("name"), email)
     )
+    if not allowed(rules.allow, email, claims.get("hd")):
+        raise Refused(Reason.NOT_ALLOWED, person=person)
+    return person
 
 
 def allowed(rules: AllowedPeople, email: str, organisation: object) -> bool:

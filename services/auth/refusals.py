@@ -6,6 +6,7 @@ Domain code raises `Refused`; the handler that knows the way back turns it into 
 from dataclasses import dataclass
 from enum import StrEnum
 
+from shared.contracts.identity import Person
 from shared.contracts.problems import Problem, ProblemKind
 
 
@@ -41,10 +42,14 @@ class Reason(StrEnum):
 
 
 class Refused(Exception):
-    """A check failed. `detail` is for the log: no secret and nothing that a stranger chose."""
+    """A check failed. `detail` is for the log: no secret and nothing that a stranger chose.
 
-    def __init__(self, reason: Reason, detail: str = "") -> None:
+    `person`: who it is, where the provider has proved it and a rule of ours said no.
+    """
+
+    def __init__(self, reason: Reason, detail: str = "", person: Person | None = None) -> None:
         super().__init__(f"{reason}: {detail}" if detail else reason)
+        self.person = person
         self.reason = reason
         self.detail = detail
 

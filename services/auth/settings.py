@@ -4,23 +4,26 @@ from dataclasses import dataclass
 
 from shared.contracts.wire import Service
 from shared.settings import Base, Environment, read_base
+from shared.signing import Seal
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """`client_secret`: what the provider knows this installation by."""
+    """`client_secret`: what the provider knows this installation by. `audit_seal`: the trail's."""
 
     base: Base
     client_secret: str
+    audit_seal: Seal
 
 
 def read(env: Environment) -> Settings:
     """Read all settings. Raises `SettingsWrong` with every mistake."""
-    base, _ = read_base(env, Service.AUTH)
+    base, keys = read_base(env, Service.AUTH)
+    audit_seal = keys.audit_seal()
     secret = ""
     if base is not None:
         secret = env.secret(base.config.provider.client_secret, "provider.client_secret")
     env.done()
-    if base is None:  # `done` has raised
+    if base is None or audit_seal is None:  # `done` has raised
         raise RuntimeError("settings are missing without a mistake")
-    return Settings(base, secret)
+    return Settings(base, secret, audit_seal)

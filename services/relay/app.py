@@ -11,6 +11,7 @@ from services.relay import upstream as outgoing
 from services.relay.alive import Watch
 from services.relay.ask import Asker
 from services.relay.assertions import by_assertion
+from services.relay.audit import Audit
 from services.relay.bearer import Bearer, TokenSeen, challenge
 from services.relay.between import Between
 from services.relay.bridge import Bridge
@@ -18,6 +19,7 @@ from services.relay.calls import Calls
 from services.relay.catalog import Catalog
 from services.relay.console import Console
 from services.relay.cursors import Cursors
+from services.relay.definitions import Definitions
 from services.relay.entitlements.file import FileSource
 from services.relay.entitlements.grants import Grants
 from services.relay.eras import Eras
@@ -56,6 +58,7 @@ from shared.contracts.wire import (
     Service,
 )
 from shared.settings import Base, Environment
+from shared.stores.audit import Trail
 from shared.stores.kv import KeyValue
 from shared.stores.redis import connect
 from shared.stores.sessions import SessionReader
@@ -89,6 +92,7 @@ class _Parts:
     catalog: Catalog
     calls: Calls
     states: States
+    audit: Audit
 
 
 def build(
@@ -104,8 +108,11 @@ def build(
     legacy, eras = Legacy(upstream), Eras(upstream, clock)
     states = States(seal, clock)
     asker = Asker(upstream, eras, Pool(legacy, store, seal, clock), states)
-    catalog = Catalog(asker, clock)
-    parts = _Parts(Gate(config, grants), Watch(), asker, catalog, Calls(asker, catalog), states)
+    definitions = Definitions()
+    audit = Audit(Trail(store, settings.audit_seal, clock, config.audit), definitions)
+    catalog = Catalog(asker, clock, definitions)
+    gate, calls = Gate(config, grants, audit), Calls(asker, catalog, audit)
+    parts = _Parts(gate, Watch(), asker, catalog, calls, states, audit)
 
     sessions = McpSessions(store, seal, clock)
     tokens, seen = TokenReader(store, seal, clock), TokenSeen(store, clock)
@@ -120,7 +127,7 @@ def build(
     own = Own(sessions, running, bridge, merge)
     sessioned = Sessioned(handshake, sessions, renewal, passage, legacy, own, parts.calls)
     modern = Modern(eras, passage, bridge, merge, parts.calls, asker)
-    mcp = Mcp(parts.gate, identify, parts.watch, modern, sessioned)
+    mcp = Mcp(parts.gate, identify, parts.watch, modern, sessioned, audit)
     metadata = Metadata(config.public_url, passports)
 
     public = web_app.build(
@@ -141,6 +148,7 @@ def build(
         for task in always:
             task.cancel()
         await legacy.close()
+        await audit.close()
         await client.close()
         await store.close()
 
@@ -184,6 +192,7 @@ def _internal(
         parts.asker,
         parts.calls,
         Questions(parts.states),
+        parts.audit,
     )
     routes = [
         Route("GET", INTERNAL_SERVERS_PATH, api.servers, Access.INTERNAL, Answer.JSON),

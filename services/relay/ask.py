@@ -3,6 +3,7 @@
 from mcp_types import SERVER_INFO_META_KEY
 
 from services.relay import modern, rpc
+from services.relay.audit import asked, heard
 from services.relay.eras import Era, Eras
 from services.relay.gate import Way
 from services.relay.hello import Hello
@@ -55,11 +56,13 @@ class Asker:
             opened = self._states.opened(way, method, params)
         except StateRefused as refused:
             return refused.outcome
+        asked(way.server.slug, method)
         try:
             async with deadline(way.server) as limit:
                 if progress is not None:
                     progress.during(limit, way.server)
                 answer = await self._ask(way, hello, method, opened, headers, progress)
+                heard(answer)
         except Problem as problem:
             if problem.kind in _CHANGED:
                 self._eras.forget(way.server.slug)

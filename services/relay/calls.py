@@ -7,10 +7,12 @@ from mcp_types.jsonrpc import HEADER_MISMATCH, INVALID_PARAMS
 
 from services.relay import policy, rpc
 from services.relay.ask import Asker
+from services.relay.audit import Audit
 from services.relay.catalog import Catalog, ServerSaidNo, as_problem
-from services.relay.gate import Way, note
+from services.relay.gate import Way
 from services.relay.hello import Hello
 from services.relay.progress import Progress
+from shared import metrics
 from shared.contracts.access import Call, Decision, Denied, Reason
 from shared.contracts.wire import Surface
 from shared.decide import may_call, tool_exists
@@ -29,9 +31,10 @@ _EXPLAINED = {
 class Calls:
     """Decides and makes calls. Methods may raise a `Problem`."""
 
-    def __init__(self, asker: Asker, catalog: Catalog) -> None:
+    def __init__(self, asker: Asker, catalog: Catalog, audit: Audit) -> None:
         self._asker = asker
         self._catalog = catalog
+        self._audit = audit
 
     async def refusal(
         self, way: Way, hello: Hello, tool: Any, surface: Surface, page: str | None = None
@@ -44,8 +47,20 @@ class Calls:
         if not isinstance(tool, str):
             return rpc.failure(INVALID_PARAMS, "params.name must be the name of a tool")
         decision = await self._decide(way, hello, tool, surface, page)
-        note(way, tool, surface, decision)
-        return _spoken(decision, tool) if isinstance(decision, Denied) else None
+        slug = way.server.slug
+        if not isinstance(decision, Denied):
+            metrics.DECISIONS.labels("allowed").inc()
+            self._audit.allowed(way.principal, slug, tool)
+            return None
+        reason = decision.reason
+        metrics.DECISIONS.labels(reason).inc()
+        await self._audit.denied(way.principal, slug, reason, tool=tool, surface=surface)
+        return _spoken(decision, tool)
+
+    async def nowhere(self, name: Any) -> None:
+        """Something was asked for by a name that leads to no server of its view."""
+        metrics.DECISIONS.labels(Reason.NOT_IN_VIEW).inc()
+        await self._audit.nowhere(name)
 
     async def _decide(
         self, way: Way, hello: Hello, tool: str, surface: Surface, page: str | None

@@ -6,6 +6,7 @@ from typing import Any
 
 from services.relay import policy, rpc
 from services.relay.ask import Asker
+from services.relay.definitions import Definitions
 from services.relay.gate import Way
 from services.relay.hello import Hello
 from services.relay.upstream import deadline, malformed, too_large
@@ -42,8 +43,9 @@ class ServerSaidNo(Exception):
 class Catalog:
     """Listings by server, person and capabilities. Methods raise a `Problem` or `ServerSaidNo`."""
 
-    def __init__(self, asker: Asker, clock: Clock) -> None:
+    def __init__(self, asker: Asker, clock: Clock, definitions: Definitions) -> None:
         self._asker = asker
+        self._definitions = definitions
         self._clock = clock
         self._kept: OrderedDict[tuple[str, str, str], Listing] = OrderedDict()
 
@@ -57,6 +59,7 @@ class Catalog:
         entries = await self.entries(way, hello, "tools/list", "tools")
         tools = policy.callable_over_http(way.server, policy.keep(way.server, entries))
         listing = Listing(tools, _facts(way, tools), self._clock())
+        self._definitions.learn(way.server.slug, way.principal.subject, tools)
         # callers can make up capabilities: what is of no use any more must not add up
         old = listing.taken - KEEP_SECONDS
         self._kept = OrderedDict((k, one) for k, one in self._kept.items() if one.taken > old)

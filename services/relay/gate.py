@@ -6,13 +6,13 @@ exist and a server that somebody may not use are the same answer.
 
 from dataclasses import dataclass
 
+from services.relay.audit import Audit
 from services.relay.entitlements.grants import Grants
-from shared import log, metrics
-from shared.contracts.access import Allowed, Decision, Denied, Grant
+from shared import metrics
+from shared.contracts.access import Decision, Denied, Grant, Reason
 from shared.contracts.config import Config, Server
 from shared.contracts.identity import Principal
 from shared.contracts.problems import Problem, ProblemKind
-from shared.contracts.wire import Surface
 from shared.decide import may_use
 
 
@@ -28,9 +28,10 @@ class Way:
 class Gate:
     """Opens ways. Methods may raise `StoreUnavailable`."""
 
-    def __init__(self, config: Config, grants: Grants) -> None:
+    def __init__(self, config: Config, grants: Grants, audit: Audit) -> None:
         self._servers = {server.slug: server for server in config.servers}
         self._grants = grants
+        self._audit = audit
 
     async def open(self, principal: Principal, slug: str) -> Way:
         """The way to one server. Raises NOT_FOUND, whatever the reason."""
@@ -38,7 +39,7 @@ class Gate:
         server = self._servers.get(slug)
         decision = may_use(principal, grant, server)
         if isinstance(decision, Denied) or server is None:
-            raise _nothing_here(decision)
+            raise await self._nothing_here(principal, slug, decision)
         metrics.DECISIONS.labels("allowed").inc()
         return Way(principal, grant, server)
 
@@ -57,32 +58,17 @@ class Gate:
         decision = may_use(way.principal, grant, way.server)
         if isinstance(decision, Denied):
             metrics.DECISIONS.labels(decision.reason).inc()
+            await self._audit.denied(way.principal, way.server.slug, decision.reason)
             title = f"Your access to {way.server.name} has ended."
             raise Problem(ProblemKind.FORBIDDEN, title, reason=decision.reason)
 
-
-def note(way: Way, tool: str, surface: Surface, decision: Decision) -> None:
-    """Count a decision; log it when it is a refusal."""
-    if isinstance(decision, Allowed):
-        metrics.DECISIONS.labels("allowed").inc()
-        return
-    metrics.DECISIONS.labels(decision.reason).inc()
-    log.event(
-        "call-denied",
-        slug=way.server.slug,
-        subject=way.principal.subject,
-        tool=tool[:128],
-        surface=surface,
-        reason=decision.reason,
-    )
-
-
-def _nothing_here(decision: Decision) -> Problem:
-    reason = decision.reason if isinstance(decision, Denied) else "none"
-    metrics.DECISIONS.labels(reason).inc()
-    return Problem(
-        ProblemKind.NOT_FOUND,
-        "There is no such server here.",
-        "Check the name, or ask an administrator for access to it.",
-        reason=reason,
-    )
+    async def _nothing_here(self, principal: Principal, slug: str, decision: Decision) -> Problem:
+        reason = decision.reason if isinstance(decision, Denied) else Reason.UNKNOWN_SERVER
+        metrics.DECISIONS.labels(reason).inc()
+        await self._audit.denied(principal, slug, reason)
+        return Problem(
+            ProblemKind.NOT_FOUND,
+            "There is no such server here.",
+            "Check the name, or ask an administrator for access to it.",
+            reason=reason,
+        )

@@ -54,8 +54,11 @@ class Merge:
                 return await self._read(ways, hello, params, progress)
             if method == "completion/complete":
                 return await self._complete(ways, hello, params)
-        except (CursorRefused, Nowhere) as refused:
+        except CursorRefused as refused:
             return refused.outcome
+        except Nowhere as nowhere:
+            await self._calls.nowhere(params.get("name"))
+            return nowhere.outcome
         return unknown_method(method)
 
     async def _call(

@@ -7,7 +7,7 @@ from aiohttp import web
 from services.relay import rpc
 from services.relay.streams import event_of
 from shared.contracts.problems import Problem
-from shared.web.routes import REQUEST_ID
+from shared.web.routes import PROBLEM, REQUEST_ID
 
 _STREAM_HEADERS = {
     "Content-Type": "text/event-stream",
@@ -46,6 +46,7 @@ class Out:
 
     async def fail(self, request_id: rpc.Id | None, problem: Problem) -> None:
         """Tell the caller in the stream what the response's status can no longer say."""
+        self._request[PROBLEM] = problem
         error = rpc.problem(problem, self._request[REQUEST_ID])
         await self.write(event_of(rpc.dumps({"jsonrpc": "2.0", "id": request_id, **error})))
 

@@ -15,6 +15,7 @@ from services.relay import policy, rpc
 from services.relay.alive import Alive
 from services.relay.amend import Amend
 from services.relay.answers import let_end
+from services.relay.audit import heard
 from services.relay.events import events_of
 from services.relay.gate import Way
 from services.relay.legacy import SESSION_HEADER, SessionLost, lost
@@ -145,7 +146,9 @@ class Passage:
                             amended = amend.answer(message, data)
                             if amended is not data:
                                 data, event = amended, with_data(event, amended)
-                            answered = answered or _answers(message, request_id)
+                            if not answered and _answers(message, request_id):
+                                answered = True
+                                heard(message)
                         out.resumable = out.resumable or is_resumable(event)
                         if answered and not (out.begun or passed or out.resumable):
                             # nothing came before it: as plain JSON no reader limits its length
@@ -184,6 +187,7 @@ async def _single(
     refusal = response.status >= 400 and isinstance(message.get("error"), dict)
     if not refusal and not _answers(message, request_id):
         raise malformed(server, "its answer does not answer the request")
+    heard(message)
     return _json(amend.answer(message, raw), response.status)
 
 

@@ -26,6 +26,9 @@ class ReadAhead:
         self.index = store.index
         self.publish = store.publish
         self.hear = store.hear
+        self.append = store.append
+        self.trim = store.trim
+        self.entries = store.entries
         self.ping = store.ping
         self.close = store.close
 

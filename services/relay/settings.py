@@ -14,6 +14,7 @@ class Settings:
     """Everything that is fixed while the relay runs.
 
     `grant_seal`: the relay's alone, so that nobody else can make a grant.
+    `audit_seal`: of the audit trail.
     `identity_key`: signs what servers learn of their callers.
     `apphost_keys`: verify the assertions of apphost.
     `credentials`: header name to value, by slug.
@@ -21,6 +22,7 @@ class Settings:
 
     base: Base
     grant_seal: Seal
+    audit_seal: Seal
     identity_key: ECKey
     apphost_keys: KeySet
     credentials: dict[str, dict[str, str]]
@@ -30,6 +32,7 @@ def read(env: Environment) -> Settings:
     """Read all settings. Raises `SettingsWrong` with every mistake."""
     base, keys = read_base(env, Service.RELAY)
     grant_seal = keys.seal("grant.key")
+    audit_seal = keys.audit_seal()
     identity_key = keys.private("identity.json")
     apphost_keys = keys.public("apphost.pub.json")
     credentials = {} if base is None else _credentials(env, base)
@@ -37,9 +40,10 @@ def read(env: Environment) -> Settings:
     # `done` has raised for each of these that is missing
     assert base is not None
     assert grant_seal is not None
+    assert audit_seal is not None
     assert identity_key is not None
     assert apphost_keys is not None
-    return Settings(base, grant_seal, identity_key, apphost_keys, credentials)
+    return Settings(base, grant_seal, audit_seal, identity_key, apphost_keys, credentials)
 
 
 def _credentials(env: Environment, base: Base) -> dict[str, dict[str, str]]:

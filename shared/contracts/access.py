@@ -13,6 +13,7 @@ class Reason(StrEnum):
     UNKNOWN_SERVER = "unknown-server"
     NOT_ENTITLED = "not-entitled"
     TOKEN_SCOPE = "token-scope"  # noqa: S105
+    NOT_IN_VIEW = "not-in-view"
     TOOL_NOT_ALLOWED = "tool-not-allowed"
     TOOL_DENIED = "tool-denied"
     UNKNOWN_TOOL = "unknown-tool"

@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 
 from pydantic import Field, model_validator
 
+from shared.contracts.audit import AuditRules
 from shared.contracts.fields import (
     Domain,
     Email,
@@ -238,6 +239,7 @@ class Config(Strict):
     servers: tuple[Server, ...] = ()
     sessions: SessionRules = SessionRules()
     tokens: TokenRules = TokenRules()
+    audit: AuditRules = AuditRules()
     entitlement_seconds: Seconds = Field(5, le=60, description="how long a grant is cached")
 
     def server(self, slug: str) -> Server | None:

@@ -51,6 +51,15 @@ class KeyValue(Protocol):
         and from here on nothing is. It raises nothing: while the store is away it waits.
         """
 
+    async def append(self, key: str, values: Sequence[bytes], most: int) -> None:
+        """Append to a stream, in one round trip, and keep about `most` entries, the newest."""
+
+    async def trim(self, key: str, before: float) -> None:
+        """Remove what was appended to a stream before then (Unix seconds)."""
+
+    async def entries(self, key: str, start: str, count: int) -> list[tuple[str, bytes]]:
+        """Entries of a stream from an id on, oldest first. `(id`: after that one."""
+
     async def ping(self) -> None:
         """Return when the store answers."""
 

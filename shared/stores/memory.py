@@ -14,6 +14,7 @@ class MemoryKeyValue:
         self._values: dict[str, tuple[bytes, float]] = {}
         self._sets: dict[str, tuple[set[str], float]] = {}
         self._hearers: dict[str, set[asyncio.Queue[bytes]]] = {}
+        self._streams: dict[str, list[tuple[int, int, bytes]]] = {}
 
     async def get(self, key: str) -> bytes | None:
         value, end = self._values.get(key, (None, 0.0))
@@ -70,6 +71,28 @@ class MemoryKeyValue:
                 yield await heard.get()
         finally:
             hearers.discard(heard)
+
+    async def append(self, key: str, values: Sequence[bytes], most: int) -> None:
+        stream = self._streams.setdefault(key, [])
+        for value in values:
+            last = stream[-1][:2] if stream else (0, 0)
+            now = int(self._clock() * 1000)
+            stream.append((*((now, 0) if now > last[0] else (last[0], last[1] + 1)), value))
+        del stream[:-most]
+
+    async def trim(self, key: str, before: float) -> None:
+        kept = [one for one in self._streams.get(key, []) if one[0] >= int(before * 1000)]
+        self._streams[key] = kept
+
+    async def entries(self, key: str, start: str, count: int) -> list[tuple[str, bytes]]:
+        first = tuple(int(part) for part in start.removeprefix("(").split("-"))
+        after = start.startswith("(")
+        found = [
+            (f"{one[0]}-{one[1]}", one[2])
+            for one in self._streams.get(key, [])
+            if one[:2] > first or (one[:2] == first and not after)
+        ]
+        return found[:count]
 
     async def ping(self) -> None:
         return None

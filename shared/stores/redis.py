@@ -113,6 +113,20 @@ class RedisKeyValue:
             except (RedisError, OSError, TimeoutError):
                 await asyncio.sleep(_HEAR_AGAIN_SECONDS)
 
+    async def append(self, key: str, values: Sequence[bytes], most: int) -> None:
+        pipeline = self._redis.pipeline(transaction=False)
+        for value in values:
+            # about: whole nodes of the stream are removed, which costs next to nothing
+            pipeline.execute_command("XADD", key, "MAXLEN", "~", most, "*", "e", value)
+        await self._ask(pipeline.execute())
+
+    async def trim(self, key: str, before: float) -> None:
+        await self._ask(self._redis.xtrim(key, minid=int(before * 1000), approximate=False))
+
+    async def entries(self, key: str, start: str, count: int) -> list[tuple[str, bytes]]:
+        found = await self._ask(self._redis.xrange(key, min=start, count=count))
+        return [(number.decode(), fields[b"e"]) for number, fields in found if b"e" in fields]
+
     async def ping(self) -> None:
         await self._ask(self._redis.ping())
 

@@ -15,6 +15,7 @@ from shared.web.host import check_host
 from shared.web.origin import check_origin
 from shared.web.problems import Render, middleware
 from shared.web.routes import (
+    NOTED,
     PRINCIPAL,
     PROBLEM,
     REQUEST_ID,
@@ -75,7 +76,8 @@ def _observe(service: Service) -> Callable[..., Awaitable[web.StreamResponse]]:
             path = route.path if route is not None else "unmatched"
             metrics.REQUESTS.labels(service, path, status).inc()
             metrics.SECONDS.labels(service, path).observe(seconds)
-            if route is None or route.access is not Access.INTERNAL or status >= 400:
+            internal = route is not None and route.access is Access.INTERNAL
+            if not internal or status >= 400 or NOTED in request:
                 _log_request(service, request, path, status, seconds)
 
     return observe
@@ -86,6 +88,7 @@ def _log_request(
 ) -> None:
     problem = request.get(PROBLEM)
     slug = request.match_info.get("slug")
+    noted = request.get(NOTED, {})
     log.event(
         "request",
         service=service,
@@ -97,7 +100,7 @@ def _log_request(
         status=status,
         ms=round(seconds * 1000, 1),
         problem=problem.kind if problem else None,
-        reason=(problem.reason or None) if problem else None,
+        **({"reason": (problem.reason or None) if problem else None} | noted),
     )
 
 

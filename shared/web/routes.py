@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
 from aiohttp import web
 
@@ -49,6 +50,7 @@ PRINCIPAL: web.RequestKey[Principal] = web.RequestKey("principal", Principal)
 SESSION: web.RequestKey[Session] = web.RequestKey("session", Session)
 PROBLEM: web.RequestKey[Problem] = web.RequestKey("problem", Problem)
 REQUEST_ID: web.RequestKey[str] = web.RequestKey("request_id", str)
+NOTED: web.RequestKey[dict[str, Any]] = web.RequestKey("noted", dict)
 ROUTES: web.AppKey[dict[web.AbstractRoute, Route]] = web.AppKey("routes")
 
 

@@ -57,6 +57,9 @@ def free_socket() -> tuple[socket.socket, int]:
     return sock, int(sock.getsockname()[1])
 
 
+AUDIT_SEAL = Seal([b"a" * 32], b"a" * 32)
+
+
 @asynccontextmanager
 async def serving(app: web.Application, sock: socket.socket) -> AsyncIterator[None]:
     """Serve an application on a socket."""
@@ -180,7 +183,7 @@ async def start_auth(clock: Clock) -> AsyncIterator[StartAuth]:
             seal = Seal([b"s" * 32], b"i" * 32)
             kept = store or MemoryKeyValue(clock)
             base = Base(Service.AUTH, config, seal, "redis://unused", "", "127.0.0.1", port, 0)
-            settings = Settings(base, "demo-secret")
+            settings = Settings(base, "demo-secret", AUDIT_SEAL)
             public, internal = applications(settings, kept, clock, timeout=timeout)
             await stack.enter_async_context(serving(public, sock))
             return Auth(url, issuer, config, kept, seal, clock, http, internal=internal)

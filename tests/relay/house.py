@@ -230,6 +230,7 @@ async def house(
     settings = Settings(
         base=base,
         grant_seal=Seal([b"g" * 32], b"i" * 32),
+        audit_seal=Seal([b"a" * 32], b"a" * 32),
         identity_key=new_signing_key(),
         apphost_keys=_public(apphost_key),
         credentials=credentials or {},

@@ -10,6 +10,7 @@ import pytest
 
 from services.relay.ask import Asker
 from services.relay.catalog import KEEP_SECONDS, MAX_PAGED_BYTES, Catalog
+from services.relay.definitions import Definitions
 from services.relay.gate import Way
 from services.relay.hello import Hello
 from shared.contracts.access import Grant
@@ -90,7 +91,7 @@ async def test_capabilities_that_a_caller_makes_up_leave_no_copies_of_a_list_beh
     clock, server = Clock(), config_of([{"slug": "x", "url": "http://x.test/mcp"}], 1).servers[0]
     ada = Principal(person=House.person("ada"), digest="d", session_kind=None)
     way = Way(ada, Grant(subject=ada.subject, servers=frozenset({"x"})), server)
-    catalog = Catalog(Lister(), clock)
+    catalog = Catalog(Lister(), clock, Definitions())
     listings = [await catalog.tools(way, Hello({"made up": n})) for n in range(20)]
     assert len({id(listing) for listing in listings}) == 20
     clock.offset += KEEP_SECONDS + 1

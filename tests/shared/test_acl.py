@@ -9,7 +9,7 @@ from redis.asyncio import Redis
 from redis.exceptions import AuthenticationError, NoPermissionError
 
 from shared.contracts.wire import Service
-from shared.keys import CHANNELS, FAMILIES, Channel, Family
+from shared.keys import AUDIT, AUDITOR, CHANNELS, FAMILIES, Channel, Family
 from tests.shared.valkey import Valkey
 
 PAIRS = list(product(Service, FAMILIES))
@@ -21,7 +21,7 @@ def name(value: Service | Family | Channel) -> str:
     return value.prefix if isinstance(value, Family) else value.value
 
 
-async def may(server: Valkey, service: Service, *command: str) -> bool:
+async def may(server: Valkey, service: str, *command: str) -> bool:
     """Whether the server lets this service run a command. Anything but a refusal is a yes."""
     client: Any = Redis.from_url(
         server.url, username=service, password=server.password(service), protocol=3
@@ -111,6 +111,36 @@ async def test_no_service_has_a_command_it_does_not_need(server: Valkey, service
     assert not any(answers.values()), answers
 
 
+@pytest.mark.parametrize("user", [*Service, AUDITOR])
+async def test_the_trail_is_appended_to_by_some_and_read_by_the_auditor(
+    server: Valkey, user: str
+) -> None:
+    key = AUDIT.key
+    appends = [("XADD", key, "MAXLEN", "~", "9", "*", "e", "x"), ("XTRIM", key, "MINID", "1")]
+    reads = [
+        ("XRANGE", key, "-", "+"),
+        ("XREVRANGE", key, "+", "-"),
+        ("XREAD", "STREAMS", key, "0"),
+    ]
+    others = [
+        ("DEL", key),
+        ("XDEL", key, "1-1"),
+        ("SET", key, "x"),
+        ("GET", key),
+        ("EXPIRE", key, "9"),
+    ]
+    others += [("XADD", family.key("x"), "*", "e", "x") for family in FAMILIES]
+    assert [await may(server, user, *c) for c in appends] == [user in AUDIT.appenders] * 2
+    assert [await may(server, user, *c) for c in reads] == [user == AUDITOR, False, False]
+    assert not any([await may(server, user, *c) for c in others])
+
+
+async def test_the_auditor_reads_the_trail_and_nothing_else(server: Valkey) -> None:
+    for family in FAMILIES:
+        for command in (("GET", family.key("x")), ("XRANGE", family.key("x"), "-", "+")):
+            assert not await may(server, AUDITOR, *command)
+
+
 @pytest.mark.parametrize("service", Service)
 async def test_a_key_of_no_family_belongs_to_nobody(server: Valkey, service: Service) -> None:
     for key in ("other", "session", "sess", "", "SESS:x", "xsess:x", "seen:", "seen:other:x"):
@@ -130,11 +160,11 @@ async def test_nobody_comes_in_without_a_name_or_with_anothers_password(server: 
 
 async def test_the_acl_file_holds_digests_and_no_password(server: Valkey) -> None:
     text = await asyncio.to_thread((server.keys / "redis" / "users.acl").read_text)
-    for service in Service:
-        assert server.password(service) not in text
+    for user in (*Service, AUDITOR):
+        assert server.password(user) not in text
     assert ">" not in text
     assert "nopass" not in text
-    assert text.count("#") == len(Service)
+    assert text.count("#") == len(Service) + 1
 
 
 def test_no_family_begins_like_another_with_a_different_owner_or_reader() -> None:

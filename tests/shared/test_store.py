@@ -161,6 +161,9 @@ EVERY_CALL: dict[str, Callable[[KeyValue], Any]] = {
     "index_add": lambda store: store.index_add(SET, "a", 60),
     "index_remove": lambda store: store.index_remove(SET, "a"),
     "index": lambda store: store.index(SET),
+    "append": lambda store: store.append(keys.AUDIT.key, [b"x"], 1000),
+    "trim": lambda store: store.trim(keys.AUDIT.key, 0),
+    "entries": lambda store: store.entries(keys.AUDIT.key, "0-0", 10),
     "ping": lambda store: store.ping(),
     "publish": lambda store: store.publish("nobody", b"x"),
 }

@@ -13,7 +13,6 @@ from redis.exceptions import RedisError
 
 from cli.keys import make_keys
 from demo.run import binaries
-from shared.contracts.wire import Service
 from shared.stores.redis import RedisKeyValue, connect
 
 _TESTER = "user tester on >tester ~* &* +@all\n"
@@ -27,12 +26,12 @@ class Valkey:
     keys: Path
     process: subprocess.Popen[bytes]
 
-    def password(self, service: Service) -> str:
-        """A service's own password."""
+    def password(self, service: str) -> str:
+        """A service's own password, or the auditor's."""
         return (self.keys / service / "redis.password").read_text().strip()
 
-    def connect(self, service: Service, password: str | None = None) -> RedisKeyValue:
-        """The store as this service sees it."""
+    def connect(self, service: str, password: str | None = None) -> RedisKeyValue:
+        """The store as this service, or the auditor, sees it."""
         return connect(self.url, service, password or self.password(service))
 
     def admin(self) -> "Redis":

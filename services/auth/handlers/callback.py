@@ -11,7 +11,9 @@ from services.auth.attempts import Attempt, check_state
 from services.auth.parts import PARTS, Parts
 from services.auth.refusals import Refused, problem
 from services.auth.return_to import HOME
+from services.auth.trail import note
 from shared import log
+from shared.contracts.audit import Event
 from shared.contracts.identity import Person, Session, SessionKind
 from shared.web.pages import html
 
@@ -23,7 +25,10 @@ async def finish(request: web.Request) -> web.Response:
     try:
         person = await parts.flow.person(attempt, request.query)
     except Refused as refused:
+        if refused.person is not None:
+            await note(parts, Event.SIGN_IN_DENIED, refused.person, reason=refused.reason)
         raise _failed(refused, attempt) from refused
+    await note(parts, Event.SIGNED_IN, person)
     cookie = await _new_session(request, parts, person)
     response = _onward(request, parts, attempt)
     cookies.set_session(response, cookie, parts.config.sessions.absolute)

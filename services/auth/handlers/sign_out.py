@@ -4,7 +4,9 @@ from aiohttp import web
 
 from services.auth import cookies, links
 from services.auth.parts import PARTS
+from services.auth.trail import note
 from shared import log
+from shared.contracts.audit import Event
 from shared.web.pages import html
 
 
@@ -15,7 +17,10 @@ async def end(request: web.Request) -> web.Response:
     """
     parts = request.app[PARTS]
     if cookie := cookies.session(request):
-        await parts.sessions.end(parts.sessions.digest(cookie))
+        digest = parts.sessions.digest(cookie)
+        if (session := await parts.sessions.find(digest)) is not None:
+            await note(parts, Event.SIGNED_OUT, session.person, digest=digest)
+        await parts.sessions.end(digest)
         log.event("signed-out")
     response = web.Response(status=303, headers={"Location": links.SIGNED_OUT_PATH})
     cookies.clear_session(response)

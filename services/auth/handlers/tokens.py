@@ -9,7 +9,9 @@ from aiohttp import web
 from services.auth import token_form
 from services.auth.parts import PARTS, Parts
 from services.auth.token_pages import Choice, choices, client_configuration, row
+from services.auth.trail import note
 from shared import keys, log
+from shared.contracts.audit import Event
 from shared.contracts.identity import Principal, SessionKind, Token
 from shared.contracts.problems import Problem, ProblemKind
 from shared.contracts.wire import TOKENS_PATH
@@ -52,6 +54,7 @@ async def create(request: web.Request) -> web.Response:
         created=now,
         expires=now + form.life,
     )
+    await _note(parts, Event.TOKEN_CREATED, principal, record.id)
     text = await parts.tokens.create(record)
     log.event("token-created", subject=principal.subject, token=record.id)
     return html(
@@ -70,6 +73,9 @@ async def revoke(request: web.Request) -> web.Response:
     parts, principal = request.app[PARTS], request[PRINCIPAL]
     _may_change(principal)
     token_id = request.match_info["id"]
+    mine = await parts.tokens.of(principal.subject)
+    if any(token.id == token_id for token in mine.values()):
+        await _note(parts, Event.TOKEN_REVOKED, principal, token_id)
     if not await parts.tokens.revoke(principal.subject, token_id):
         raise Problem(
             ProblemKind.NOT_FOUND,
@@ -78,6 +84,10 @@ async def revoke(request: web.Request) -> web.Response:
         )
     log.event("token-revoked", subject=principal.subject, token=token_id)
     return web.Response(status=303, headers={"Location": f"{TOKENS_PATH}?revoked"})
+
+
+async def _note(parts: Parts, event: Event, principal: Principal, token_id: str) -> None:
+    await note(parts, event, principal.person, digest=principal.digest, token=token_id)
 
 
 def _may_change(principal: Principal) -> None:

@@ -1,5 +1,6 @@
 """The second port: what apphost may ask for a person, in that person's session."""
 
+from functools import partial
 from typing import Literal
 
 from aiohttp import web
@@ -8,6 +9,7 @@ from pydantic import ConfigDict, Field, ValidationError
 from services.relay import rpc
 from services.relay.alive import Alive, Watch
 from services.relay.ask import Asker
+from services.relay.audit import Audit
 from services.relay.calls import Calls
 from services.relay.catalog import Catalog, ServerSaidNo
 from services.relay.console import Console
@@ -50,6 +52,7 @@ class Internal:
         asker: Asker,
         calls: Calls,
         questions: Questions,
+        audit: Audit,
     ) -> None:
         self._sessions = sessions
         self._gate = gate
@@ -59,6 +62,7 @@ class Internal:
         self._asker = asker
         self._calls = calls
         self._questions = questions
+        self._audit = audit
 
     async def servers(self, request: web.Request) -> web.Response:
         """The person's servers, each with its state."""
@@ -75,6 +79,11 @@ class Internal:
         """
         way = await self._gate.open(request[PRINCIPAL], request.match_info["slug"])
         body = _read(await incoming.read(request))
+        message, surface = {"method": body.method, "params": body.params}, Surface(body.surface)
+        ask = partial(self._ask, request, way, body)
+        return await self._audit.around(request, way.server.slug, surface, message, ask)
+
+    async def _ask(self, request: web.Request, way: Way, body: RpcBody) -> web.StreamResponse:
         if body.method != "tools/call":
             return _json(await self._answer(way, body))
         if not takes_lines(request):

@@ -6,6 +6,7 @@ from multidict import CIMultiDict
 
 from services.relay import inbound, rpc
 from services.relay.alive import Alive
+from services.relay.audit import client_of
 from services.relay.calls import Calls
 from services.relay.gate import Way
 from services.relay.handlers.handshake import Handshake
@@ -97,6 +98,7 @@ class Sessioned:
         session = await self._sessions.find(values[0], subject, view.name)
         if session is None:
             raise _not_found(request_id)
+        client_of(session.params)
         return values[0], session
 
     async def _through(

@@ -1,23 +1,28 @@
 """`/mcp` and `/mcp/<slug>`: what is asked, of which servers, in which version."""
 
 from collections.abc import Awaitable, Callable
+from functools import partial
 
 from aiohttp import web
 from mcp_types.jsonrpc import INVALID_REQUEST
 
 from services.relay import inbound, rpc
 from services.relay.alive import Alive, Watch
+from services.relay.audit import Audit
 from services.relay.gate import Gate
 from services.relay.handlers.legacy import Sessioned
 from services.relay.handlers.modern import Modern
 from services.relay.views import View, view_of
 from shared import metrics
 from shared.contracts.problems import Problem, ProblemKind
-from shared.contracts.wire import Service
+from shared.contracts.wire import Service, Surface
 from shared.stores.kv import StoreUnavailable
 from shared.web.problems import problem_of
 from shared.web.routes import PRINCIPAL, PROBLEM, REQUEST_ID, Guard, Identify
 
+Ask = Callable[[], Awaitable[web.StreamResponse]]
+
+_SEVERAL = "(several)"  # no slug is this
 _ACCEPT = "Not Acceptable: Accept must list application/json and text/event-stream"
 
 
@@ -25,13 +30,20 @@ class Mcp:
     """The three methods of the Streamable HTTP transport."""
 
     def __init__(
-        self, gate: Gate, identify: Identify, watch: Watch, modern: Modern, sessioned: Sessioned
+        self,
+        gate: Gate,
+        identify: Identify,
+        watch: Watch,
+        modern: Modern,
+        sessioned: Sessioned,
+        audit: Audit,
     ) -> None:
         self._gate = gate
         self._watch = watch
         self._identify = identify
         self._modern = modern
         self._sessioned = sessioned
+        self._audit = audit
 
     async def post(self, request: web.Request) -> web.StreamResponse:
         """One JSON-RPC message. What goes wrong is told with its id, once that is known."""
@@ -47,9 +59,8 @@ class Mcp:
             return rpc.answer(message.get("id"), outcome, 406)
         modern = inbound.is_modern(request, message)
         answer = self._modern.post if modern else self._sessioned.post
-        return await _told(
-            request, message.get("id"), lambda: answer(request, view, raw, message, alive)
-        )
+        ask = partial(answer, request, view, raw, message, alive)
+        return await self._told(request, view, message, ask)
 
     async def get(self, request: web.Request) -> web.StreamResponse:
         """The session's stream; not in 2026-07-28."""
@@ -57,14 +68,34 @@ class Mcp:
         if inbound.is_modern(request, {}):
             return web.Response(status=405, headers={"Allow": "POST"})
         alive = self._alive(request, view)
-        return await _told(request, None, lambda: self._sessioned.get(request, view, alive))
+        ask = partial(self._sessioned.get, request, view, alive)
+        return await self._told(request, view, {"method": "GET"}, ask)
 
     async def delete(self, request: web.Request) -> web.StreamResponse:
         """The end of a session; not in 2026-07-28."""
         view = await view_of(self._gate, request)
         if inbound.is_modern(request, {}):
             return web.Response(status=405, headers={"Allow": "POST"})
-        return await _told(request, None, lambda: self._sessioned.delete(request, view))
+        ask = partial(self._sessioned.delete, request, view)
+        return await self._told(request, view, {"method": "DELETE"}, ask)
+
+    async def _told(
+        self, request: web.Request, view: View, message: rpc.Message, ask: Ask
+    ) -> web.StreamResponse:
+        """The answer, or what went wrong, with the id of the message."""
+        try:
+            if not _is_request(request, message):
+                return await ask()
+            where = _SEVERAL if view.merged else view.ways[0].server.slug
+            return await self._audit.around(request, where, Surface.CLIENT, message, ask)
+        except inbound.Rejected as rejected:
+            return rpc.answer(rejected.id, rejected.outcome, rejected.status)
+        except (Problem, StoreUnavailable) as error:
+            problem = problem_of(error)
+            request[PROBLEM] = problem
+            metrics.PROBLEMS.labels(Service.RELAY, problem.kind).inc()
+            outcome = rpc.problem(problem, request[REQUEST_ID])
+            return rpc.answer(message.get("id"), outcome, problem.status)
 
     def _alive(self, request: web.Request, view: View) -> Alive:
         """The token is looked up again, and the grant: every server of the view has to be in it."""
@@ -93,18 +124,6 @@ def foreign_origins(public_url: str) -> Guard:
     return check
 
 
-async def _told(
-    request: web.Request,
-    request_id: rpc.Id | None,
-    answer: Callable[[], Awaitable[web.StreamResponse]],
-) -> web.StreamResponse:
-    try:
-        return await answer()
-    except inbound.Rejected as rejected:
-        return rpc.answer(rejected.id, rejected.outcome, rejected.status)
-    except (Problem, StoreUnavailable) as error:
-        problem = problem_of(error)
-        request[PROBLEM] = problem
-        metrics.PROBLEMS.labels(Service.RELAY, problem.kind).inc()
-        outcome = rpc.problem(problem, request[REQUEST_ID])
-        return rpc.answer(request_id, outcome, problem.status)
+def _is_request(request: web.Request, message: rpc.Message) -> bool:
+    """Whether something is asked for, and not just told; a ping asks for nothing."""
+    return request.method != "POST" or ("id" in message and message.get("method", "ping") != "ping")
