@@ -53,6 +53,7 @@ TOKENS_OF = Family("of:tok:", Service.AUTH)
 GRANT = Family("ent:", Service.RELAY)
 ASSERTION_SEEN = Family("up:jti:", Service.RELAY)
 MCP_SESSION = Family("mcp:sess:", Service.RELAY)
+QUESTION = Family("mcp:ask:", Service.RELAY)
 UPSTREAM = Family("up:", Service.RELAY)
 FRAME = Family("frame:", Service.APPHOST)
 SESSION_SEEN = Family("seen:sess:", Service.APPHOST, _EVERYONE)
@@ -70,6 +71,7 @@ FAMILIES = (
     GRANT,
     ASSERTION_SEEN,
     MCP_SESSION,
+    QUESTION,
     UPSTREAM,
     FRAME,
     SESSION_SEEN,

@@ -15,8 +15,8 @@ Internal port:
     GET              /mcp/.well-known/jwks.json        the same key set, for servers beside us
     GET              /healthz /readyz /metrics
 
-Owns in Redis: `ent:` grants, `mcp:` sessions of clients, `up:` sessions with servers and used
-assertions, `seen:tok:` last uses. Reads: `tok:` `sess:` `seen:sess:`.
+Owns in Redis: `ent:` grants, `mcp:` sessions of clients and questions to them, `up:` sessions with
+servers and used assertions, `seen:tok:` last uses. Reads: `tok:` `sess:` `seen:sess:`.
 
 A request's way: `handlers/mcp.py` finds the view (`views.py`, which asks `gate.py`, the one way to
 a server) and the caller's version (`inbound.py`), and hands over to `handlers/modern.py` or
@@ -26,7 +26,8 @@ several, both by `ask.py`, which speaks to either kind (`modern.py`; `pool.py` o
 The merged view finds a server by `where.py` and `names.py`, lists by `merged_lists.py`, presents
 itself by `introduction.py`, and shows what comes back by `exposed.py`.
 What a server asks back goes to the caller with its state sealed (`states.py`, and `amend.py` where
-bytes are carried). What a server says of a call meanwhile goes by `progress.py` to the one caller
-who asked for it. A stream stays open for as long as its right lasts (`alive.py`; `news.py` hears
-what has ended).
+bytes are carried), or becomes requests to a caller of an older version (`interview.py`), whose
+answers find it by `rendezvous.py`. What a server says of a call meanwhile goes by `progress.py` to
+the one caller who asked for it. A stream stays open for as long as its right lasts (`alive.py`;
+`news.py` hears what has ended).
 """

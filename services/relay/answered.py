@@ -22,13 +22,15 @@ async def answered(
     message: rpc.Message,
     answer: Answer,
     level: str | None = None,
+    out: Out | None = None,
 ) -> web.StreamResponse:
     """`answer`'s response; in a stream, once the server has said how far it is, or a log line.
 
-    `level`: of the log lines that the caller wants. Until the stream begins everything that it
-    raises is raised here too; afterwards it is told in the stream. Who called it off gets none.
+    `level`: of the log lines that the caller wants. `out`: the stream, where `answer` uses it too.
+    Until it begins everything that `answer` raises is raised here; afterwards it is told in it. Who
+    called it off gets no answer.
     """
-    out = Out(request)
+    out = out or Out(request)
     try:
         response = await answer(_wanted(message, out, level))
     except CalledOff:

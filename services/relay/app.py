@@ -40,6 +40,7 @@ from services.relay.passport import Passports
 from services.relay.pool import Pool
 from services.relay.questions import Questions
 from services.relay.read_ahead import ReadAhead
+from services.relay.rendezvous import Rendezvous
 from services.relay.renewal import Renewal
 from services.relay.running import Running
 from services.relay.sessions import McpSessions
@@ -124,7 +125,8 @@ def build(
     renewal = Renewal(legacy, sessions)
     between = Between(store)
     running = Running(between)
-    own = Own(sessions, running, bridge, merge)
+    rendezvous = Rendezvous(store, seal, clock, between)
+    own = Own(sessions, running, rendezvous, bridge, merge)
     sessioned = Sessioned(handshake, sessions, renewal, passage, legacy, own, parts.calls)
     modern = Modern(eras, passage, bridge, merge, parts.calls, asker)
     mcp = Mcp(parts.gate, identify, parts.watch, modern, sessioned, audit)

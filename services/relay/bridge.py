@@ -1,13 +1,13 @@
 """One server for a caller of the other version: discovery, lists, reads and calls.
 
-What would need the server to ask its caller something, or to tell it of changes, is not carried
-across versions and so is never announced.
+What a server asks back is answered where the caller is (`interview.py`, for callers of the versions
+before 2026-07-28). What would need it to tell of changes is not carried across versions and so is
+never announced.
 """
 
 from typing import Any
 
-from mcp_types.jsonrpc import INTERNAL_ERROR, METHOD_NOT_FOUND
-from mcp_types.methods import is_input_required
+from mcp_types.jsonrpc import METHOD_NOT_FOUND
 
 from services.relay import policy, rpc
 from services.relay.ask import DISCOVER, Asker
@@ -44,24 +44,13 @@ class Bridge:
         """The outcome of one request: `result` or `error`. `progress` hears of it meanwhile."""
         if method == "tools/call":
             refusal = await self._calls.refusal(way, hello, params.get("name"), Surface.CLIENT)
-            call = self._calls.call
-            return refusal or await self._answerable(call(way, hello, params, headers, progress))
+            return refusal or await self._calls.call(way, hello, params, headers, progress)
         if method == DISCOVER:
             return announced(await self._asker.ask(way, hello, DISCOVER, {}))
         if method not in _CARRIED:
             return unknown_method(method)
-        answer = await self._answerable(
-            self._asker.ask(way, hello, method, params, progress=progress)
-        )
+        answer = await self._asker.ask(way, hello, method, params, progress=progress)
         policy.filtered(way.server, answer)
-        return answer
-
-    @staticmethod
-    async def _answerable(asked: Any) -> rpc.Message:
-        answer: rpc.Message = await asked
-        if is_input_required(answer.get("result")):
-            text = "The server asks for something that cannot be asked in this protocol version."
-            return rpc.failure(INTERNAL_ERROR, text)
         return answer
 
 

@@ -4,8 +4,8 @@ The example server has all of it in its own era. A check that is not listed must
 is listed must not: whoever closes a gap takes it off the list. Names are `scenario:check`.
 """
 
-# The server asks the caller something while it answers: by `input_required` at 2026-07-28, by a
-# request of its own at 2025-11-25. The relay does not turn one into the other.
+# Tools that ask by `input_required`, at a server which is spoken to in 2025-11-25: it has no way to
+# ask so there, and what it could ask in the middle of its work no relay can turn into an end of it.
 _QUESTIONS_OF_MODERN_TOOLS = {
     "input-required-result-basic-elicitation:sep-2322-elicitation-incomplete",
     "input-required-result-basic-list-roots:sep-2322-list-roots-incomplete",
@@ -20,6 +20,8 @@ _QUESTIONS_OF_MODERN_TOOLS = {
     "input-required-result-tampered-state:sep-2322-reject-tampered-state",
     "server-stateless:sep-2575-http-server-no-independent-requests-on-stream",
 }
+# Tools that ask by a request of their own, at a server which is spoken to in 2026-07-28, where none
+# exists. (What a tool asks by `input_required` is asked: tests/relay/test_interview.py.)
 _QUESTIONS_OF_LEGACY_TOOLS = {
     "elicitation-sep1034-defaults:elicitation-sep1034-general",
     "elicitation-sep1330-enums:elicitation-sep1330-general",

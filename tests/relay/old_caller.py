@@ -31,11 +31,20 @@ class OldCaller:
     name: str = "ada"
 
     @classmethod
-    async def begin(cls, h: House, path: str, *, at: str = "", **capabilities: Any) -> "OldCaller":
+    async def begin(
+        cls,
+        h: House,
+        path: str,
+        *,
+        at: str = "",
+        name: str = "ada",
+        version: str = "2025-11-25",
+        **capabilities: Any,
+    ) -> "OldCaller":
         """After the handshake."""
-        self = cls(h, path, "", at or h.url)
+        self = cls(h, path, "", at or h.url, name)
         info = {"name": "t", "version": "1"}
-        params = {"protocolVersion": "2025-11-25", "capabilities": capabilities, "clientInfo": info}
+        params = {"protocolVersion": version, "capabilities": capabilities, "clientInfo": info}
         async with self.post(message("initialize", 0, **params)) as response:
             assert response.status == 200, await response.text()
             self.session = response.headers["Mcp-Session-Id"]

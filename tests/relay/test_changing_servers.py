@@ -227,7 +227,8 @@ async def test_a_server_without_a_stream_says_so_through_the_relay() -> None:
 
 
 async def test_a_question_that_cannot_be_carried_is_an_error_and_no_result() -> None:
-    asking = {"resultType": "input_required", "inputRequests": {}}
+    asked = {"q": {"method": "elicitation/create", "params": {"message": "?"}}}
+    asking = {"resultType": "input_required", "inputRequests": asked}
     fake = modern_fake(TOOLS, lambda *_: {"result": asking})
     async with fake.served() as url, house([{"slug": "a", "url": url}]) as h:
         session = await _open(h, "/mcp/a")

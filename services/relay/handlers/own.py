@@ -1,15 +1,22 @@
 """Sessions that the relay answers itself: with servers of the other version, or with several."""
 
+import asyncio
+from functools import partial
+
 from aiohttp import web
 from mcp_types.jsonrpc import INVALID_PARAMS
+from mcp_types.methods import INPUT_REQUIRED_METHODS
 
-from services.relay import inbound, logs, rpc, running
+from services.relay import askable, inbound, logs, rpc, running
 from services.relay.alive import Alive
 from services.relay.answered import answered
 from services.relay.bridge import Bridge
-from services.relay.hello import of_handshake
+from services.relay.hello import Hello, of_handshake
+from services.relay.interview import Caller, Interview
 from services.relay.merge import Merge
+from services.relay.out import Out
 from services.relay.progress import Progress
+from services.relay.rendezvous import Rendezvous
 from services.relay.running import Running
 from services.relay.sessions import McpSession, McpSessions
 from services.relay.views import View
@@ -19,10 +26,16 @@ class Own:
     """Answers in one session. Raises `Rejected` or a `Problem`."""
 
     def __init__(
-        self, sessions: McpSessions, running: Running, bridge: Bridge, merge: Merge
+        self,
+        sessions: McpSessions,
+        running: Running,
+        rendezvous: Rendezvous,
+        bridge: Bridge,
+        merge: Merge,
     ) -> None:
         self._sessions = sessions
         self._running = running
+        self._rendezvous = rendezvous
         self._bridge = bridge
         self._merge = merge
 
@@ -39,18 +52,41 @@ class Own:
         place = self._sessions.key(session_id)
         if message.get("method") == running.METHOD:
             await self._running.call_off(place, message)
+        if "method" not in message:
+            await self._rendezvous.arrived(place, message)
         if "method" not in message or "id" not in message:
             return web.Response(status=202)
+        out = Out(request)
+        interview = Interview(
+            self._rendezvous, self._caller(view, session_id, session, place, out)
+        )
 
         async def own(progress: Progress | None) -> web.Response:
             async def work() -> rpc.Message:
                 async with alive.hold():
-                    return await self._answer(view, message, session_id, session, progress)
+                    return await self._answer(
+                        view, message, session_id, session, interview, progress
+                    )
 
             outcome = await self._running.run(place, message["id"], work())
             return rpc.answer(message["id"], outcome)
 
-        return await answered(request, message, own, session.log_level)
+        try:
+            return await answered(request, message, own, session.log_level, out)
+        except asyncio.CancelledError:
+            interview.hung_up()
+            raise
+
+    def _caller(
+        self, view: View, session_id: str, session: McpSession, place: str, out: Out
+    ) -> Caller:
+        async def still() -> bool:
+            found = await self._sessions.find(session_id, session.subject, session.view)
+            return found is not None
+
+        hello = askable.told(of_handshake(session.params), session.version)
+        seconds = max((way.server.longest for way in view.ways), default=1)
+        return Caller(place, session.version, hello, out, still, seconds)
 
     async def _answer(
         self,
@@ -58,6 +94,7 @@ class Own:
         message: rpc.Message,
         session_id: str,
         session: McpSession,
+        interview: Interview,
         progress: Progress | None,
     ) -> rpc.Message:
         method, params = message["method"], message.get("params", {})
@@ -66,7 +103,19 @@ class Own:
         if method == logs.SET_LEVEL:
             return await self._set_level(session_id, session, params)
         inbound.check_name(message)
-        hello = of_handshake(session.params).without_answers()
+        ask = partial(self._ask, view, method, progress)
+        if method in INPUT_REQUIRED_METHODS:
+            return await interview.complete(ask, params)
+        return await ask(of_handshake(session.params).without_answers(), params)
+
+    async def _ask(
+        self,
+        view: View,
+        method: str,
+        progress: Progress | None,
+        hello: Hello,
+        params: rpc.Message,
+    ) -> rpc.Message:
         if view.merged:
             return await self._merge.answer(view, hello, method, params, progress=progress)
         way = view.ways[0]
