@@ -22,6 +22,7 @@ from mcp_types import (
 from pydantic import FileUrl
 
 from services.relay import alive, interview, rendezvous
+from services.relay.names import expose_uri
 from shared import keys
 from shared.contracts.config import Server
 from shared.contracts.wire import Service
@@ -114,7 +115,8 @@ async def test_prompts_and_resources_ask_too(view: str, prefix: str) -> None:
         poem = (await client.get_prompt(f"{prefix}poem")).messages[0].content
         assert isinstance(poem, TextContent)
         assert poem.text == "A poem of my theme"
-        book = (await client.read_resource("asking://left")).contents[0]
+        uri = expose_uri("a", "asking://left") if prefix else "asking://left"
+        book = (await client.read_resource(uri)).contents[0]
         assert isinstance(book, TextResourceContents)
         assert book.text == "my title from left"
 

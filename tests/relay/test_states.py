@@ -8,6 +8,7 @@ import pytest
 from aiohttp import web
 from mcp_types import ElicitResult, TextContent, TextResourceContents
 
+from services.relay.names import expose_uri
 from tests.relay.asking import asking_server
 from tests.relay.house import House, house
 from tests.relay.test_replicas import twin
@@ -46,16 +47,18 @@ async def test_a_client_is_asked_and_answers_through_every_view(view: str, prefi
             assert done.content[0].text == text
 
 
-async def test_prompts_and_resources_ask_too() -> None:
+@pytest.mark.parametrize(("view", "prefix"), VIEWS)
+async def test_prompts_and_resources_ask_too(view: str, prefix: str) -> None:
     async with (
         served(sdk_app(asking_server(), "modern")) as url,
-        house([{"slug": "a", "url": url}]) as h,
-        h.client("/mcp/a", "auto", elicitation_callback=_fill) as client,
+        house([{"slug": "a", "url": url}, {"slug": "b", "url": url}]) as h,
+        h.client(view, "auto", elicitation_callback=_fill) as client,
     ):
-        poem = (await client.get_prompt("poem")).messages[0].content
+        poem = (await client.get_prompt(f"{prefix}poem")).messages[0].content
         assert isinstance(poem, TextContent)
         assert poem.text == "A poem of my theme"
-        book = (await client.read_resource("asking://left")).contents[0]
+        uri = expose_uri("a", "asking://left") if prefix else "asking://left"
+        book = (await client.read_resource(uri)).contents[0]
         assert isinstance(book, TextResourceContents)
         assert book.text == "my title from left"
 

@@ -57,9 +57,7 @@ class Own:
         if "method" not in message or "id" not in message:
             return web.Response(status=202)
         out = Out(request)
-        interview = Interview(
-            self._rendezvous, self._caller(view, session_id, session, place, out)
-        )
+        interview = Interview(self._rendezvous, self._caller(view, session_id, session, place, out))
 
         async def own(progress: Progress | None) -> web.Response:
             async def work() -> rpc.Message:
