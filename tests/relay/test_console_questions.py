@@ -7,6 +7,7 @@ from aiohttp import web
 from mcp_types import CLIENT_CAPABILITIES_META_KEY
 
 from shared.contracts.identity import SessionKind
+from shared.contracts.wire import ASSERTION_HEADER
 from tests.relay.asking import WHERE, asking_server
 from tests.relay.house import House, house
 from tests.relay.upstreams import Fake, LegacyFake, modern_fake, sdk_app, served
@@ -215,6 +216,13 @@ async def test_answers_in_another_form_are_refused_before_a_server_hears_anythin
         for body in bodies:
             status, problem = await h.ask("a", body)
             assert (status, problem["type"]) == (400, "urn:strad:problem:bad-request"), body
+        number = b'{"q":{"action":"accept","content":{"x":1e999}}}'
+        raw = b'{"method":"tools/call","surface":"app","page":null,"params":{"name":"go",'
+        raw += b'"requestState":"s","inputResponses":' + number + b"}}"
+        signed = h.assertion("ada", await h.session("ada"), "a")
+        path = f"{h.internal_url}/internal/v1/servers/a/rpc"
+        async with h.http.post(path, data=raw, headers={ASSERTION_HEADER: signed}) as response:
+            assert response.status == 400
         assert fake.messages == []
 
 

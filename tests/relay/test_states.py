@@ -124,6 +124,14 @@ async def test_a_state_opens_nothing_but_the_call_that_it_came_from(view: str, p
         assert late["error"]["data"] == {"reason": "state-expired"}
 
 
+async def test_a_question_says_nothing_of_how_long_it_may_be_kept() -> None:
+    async with _trusting().served() as url, house([{"slug": "a", "url": url}]) as h:
+        uri = expose_uri("a", "x://y")
+        _, asked = await h.modern("/mcp", "resources/read", {"uri": uri})
+    assert asked["result"]["resultType"] == "input_required"
+    assert not {"ttlMs", "cacheScope"} & set(asked["result"])
+
+
 async def test_a_state_of_one_method_opens_no_other() -> None:
     fake = _trusting()
     async with fake.served() as url, house([{"slug": "a", "url": url}]) as h:

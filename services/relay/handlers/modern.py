@@ -5,7 +5,7 @@ from typing import Any
 from aiohttp import web
 from mcp_types import SERVER_INFO_META_KEY
 from mcp_types.jsonrpc import INVALID_PARAMS
-from mcp_types.methods import CACHEABLE_METHODS
+from mcp_types.methods import CACHEABLE_METHODS, is_input_required
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from services.relay import inbound, logs, rpc
@@ -126,7 +126,7 @@ def _finished(message: rpc.Message, outcome: rpc.Message, server: Any) -> web.Re
 
 def _result(method: str, given: rpc.Message, server: Any) -> rpc.Message:
     result = {"resultType": "complete", **given}
-    if method in CACHEABLE_METHODS:
+    if method in CACHEABLE_METHODS and not is_input_required(result):
         # what one person may see is nobody else's, whatever the server thinks of its own lists
         result = {"ttlMs": 0, **result, "cacheScope": "private"}
     if method == DISCOVER:
