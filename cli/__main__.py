@@ -9,6 +9,7 @@ from pathlib import Path
 from cli.audit import ago, audit
 from cli.keys import ACL_TEMPLATE, make_keys
 from shared.contracts.config import Config
+from shared.contracts.secrets import secrets_of
 from shared.settings import Environment, SettingsWrong, read_config
 
 
@@ -17,10 +18,8 @@ def check(arguments: argparse.Namespace) -> int:
     env = Environment()
     config = read_config(env, Path(arguments.config))
     if config is not None:
-        env.secret(config.provider.client_secret, "provider.client_secret")
-        for number, server in enumerate(config.servers):
-            for name, ref in server.headers.items():
-                env.secret(ref, f"servers.{number}.headers.{name}")
+        for where, ref in secrets_of(config):
+            env.secret(ref, where)
     try:
         env.done()
     except SettingsWrong as error:

@@ -1,16 +1,64 @@
 """Who may use which server, as `strad.yaml` says it: one pure answer for every service."""
 
-from shared.contracts.config import Access, Config
+import hashlib
+import json
+from collections import defaultdict
+
+from shared.contracts.config import Config
 
 
 def servers_of(config: Config, email: str) -> frozenset[str]:
     """The slugs that the person with this verified e-mail may use; empty when there are none."""
-    address = email.lower()
-    groups = {name for name, members in config.groups.items() if address in members}
+    address, groups = email.lower(), groups_of(config, email)
     return frozenset(
-        server.slug for server in config.servers if _may(server.access, address, groups)
+        server.slug
+        for server in config.servers
+        if server.access.everyone
+        or address in server.access.people
+        or not groups.isdisjoint(server.access.groups)
     )
 
 
-def _may(access: Access, address: str, groups: set[str]) -> bool:
-    return access.everyone or address in access.people or not groups.isdisjoint(access.groups)
+def groups_of(config: Config, email: str) -> frozenset[str]:
+    """The names of the groups that this person is in."""
+    address = email.lower()
+    return frozenset(name for name, members in config.groups.items() if address in members)
+
+
+class Directory:
+    """The same answers from an index, for whoever is asked all the time.
+
+    `digest`: of everything that an answer depends on.
+    """
+
+    def __init__(self, config: Config) -> None:
+        self._everyone = frozenset(s.slug for s in config.servers if s.access.everyone)
+        of_group: defaultdict[str, set[str]] = defaultdict(set)
+        of_person: defaultdict[str, set[str]] = defaultdict(set)
+        for server in config.servers:
+            for group in server.access.groups:
+                of_group[group].add(server.slug)
+            for person in server.access.people:
+                of_person[person].add(server.slug)
+        self._of_group = {name: frozenset(slugs) for name, slugs in of_group.items()}
+        self._of_person = {name: frozenset(slugs) for name, slugs in of_person.items()}
+        groups: defaultdict[str, list[str]] = defaultdict(list)
+        for name, members in config.groups.items():
+            if name in self._of_group:
+                for member in set(members):
+                    groups[member].append(name)
+        self._groups = {person: tuple(names) for person, names in groups.items()}
+        self.digest = _digest(config)
+
+    def servers_of(self, email: str) -> frozenset[str]:
+        """See `servers_of`."""
+        address = email.lower()
+        own = self._of_person.get(address, frozenset())
+        grouped = (self._of_group[name] for name in self._groups.get(address, ()))
+        return self._everyone.union(own, *grouped)
+
+
+def _digest(config: Config) -> str:
+    access = {server.slug: server.access.model_dump() for server in config.servers}
+    text = json.dumps([config.groups, access], sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]

@@ -51,6 +51,7 @@ SIGN_IN = Family("tx:", Service.AUTH)
 TOKEN = Family("tok:", Service.AUTH, frozenset({Service.RELAY}))
 TOKENS_OF = Family("of:tok:", Service.AUTH)
 GRANT = Family("ent:", Service.RELAY)
+GRANT_ASKED = Family("ent:ask:", Service.RELAY)
 ASSERTION_SEEN = Family("up:jti:", Service.RELAY)
 MCP_SESSION = Family("mcp:sess:", Service.RELAY)
 QUESTION = Family("mcp:ask:", Service.RELAY)
@@ -69,6 +70,7 @@ FAMILIES = (
     TOKEN,
     TOKENS_OF,
     GRANT,
+    GRANT_ASKED,
     ASSERTION_SEEN,
     MCP_SESSION,
     QUESTION,
@@ -82,4 +84,7 @@ BETWEEN_RELAYS = Channel("mcp:between", Service.RELAY, Service.RELAY)
 # the digest of a session or token that has ended: who hears it looks, and need not believe it
 ENDED = Channel("ended", Service.AUTH, Service.RELAY)
 
-CHANNELS = (BETWEEN_RELAYS, ENDED)
+# whose entitlements are to be asked about anew
+GRANTS_CHANGED = Channel("grants", Service.RELAY, Service.RELAY)
+
+CHANNELS = (BETWEEN_RELAYS, ENDED, GRANTS_CHANGED)

@@ -16,7 +16,8 @@ from joserfc.errors import JoseError
 from joserfc.jwk import ECKey, KeySet
 from pydantic import ValidationError
 
-from shared.contracts.config import Config, SecretRef, cross_mistakes
+from shared.contracts.config import Config, cross_mistakes
+from shared.contracts.fields import SecretRef
 from shared.contracts.wire import Service
 from shared.signing import MIN_KEY_BYTES, Seal
 

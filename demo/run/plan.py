@@ -10,7 +10,8 @@ from demo.run.child import inherited
 from demo.run.folder import Folder
 from demo.run.ports import LOOPBACK, free_ports
 from demo.run.ready import Probe, answers, redis_answers
-from demo.run.settings import DEMO_SECRET, ROOT, Settings, secrets_of
+from demo.run.settings import DEMO_SECRET, ROOT, Settings
+from shared.contracts.secrets import secrets_of
 from shared.contracts.wire import CALLBACK_PATH, HEALTH_PATH, JWKS_PATH, READY_PATH, Service
 from shared.settings import Environment, read_config
 

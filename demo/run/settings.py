@@ -4,8 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from shared.contracts.config import Config, SecretRef
-from shared.contracts.wire import Service
+from shared.contracts.secrets import secrets_of
 from shared.settings import Environment, read_config
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -62,15 +61,3 @@ def load(environ: Mapping[str, str]) -> Settings:
             env.secret(ref, where)
     env.done()
     return settings
-
-
-def secrets_of(config: Config, service: Service | None = None) -> list[tuple[str, SecretRef]]:
-    """The secrets that a configuration names, with their places; only those of one service."""
-    found = []
-    if service in (None, Service.AUTH):
-        found.append(("provider.client_secret", config.provider.client_secret))
-    if service in (None, Service.RELAY):
-        for number, server in enumerate(config.servers):
-            for name, ref in server.headers.items():
-                found.append((f"servers.{number}.headers.{name}", ref))
-    return found

@@ -53,13 +53,9 @@ class Watch:
                 raise
             raise held.ended from None
 
-    def look(self, *, subject: str | None = None, digest: str | None = None) -> None:
-        """Look now at the streams of one person, of one session or token, or at all of them."""
-        chosen = [
-            held
-            for held in self._held
-            if subject in {None, held.principal.subject} and digest in {None, held.principal.digest}
-        ]
+    def look(self, concerns: Callable[[Principal], bool] | None = None) -> None:
+        """Look now at the streams of those whom something concerns, or at all of them."""
+        chosen = [held for held in self._held if concerns is None or concerns(held.principal)]
         if chosen:
             task = asyncio.create_task(self._look_at(chosen))
             self._looking.add(task)

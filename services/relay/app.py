@@ -9,10 +9,11 @@ from aiohttp import web
 
 from services.relay import upstream as outgoing
 from services.relay.alive import Watch
+from services.relay.always import always
 from services.relay.ask import Asker
 from services.relay.assertions import by_assertion
 from services.relay.audit import Audit
-from services.relay.bearer import Bearer, TokenSeen, challenge
+from services.relay.bearer import Bearer, TokenSeen
 from services.relay.between import Between
 from services.relay.bridge import Bridge
 from services.relay.calls import Calls
@@ -20,24 +21,23 @@ from services.relay.catalog import Catalog
 from services.relay.console import Console
 from services.relay.cursors import Cursors
 from services.relay.definitions import Definitions
-from services.relay.entitlements.file import FileSource
-from services.relay.entitlements.grants import Grants
+from services.relay.entitlements.entitling import Entitling
 from services.relay.eras import Eras
 from services.relay.gate import Gate
 from services.relay.handlers.handshake import Handshake
 from services.relay.handlers.internal import Internal
 from services.relay.handlers.legacy import Sessioned
-from services.relay.handlers.mcp import Mcp, foreign_origins
+from services.relay.handlers.mcp import Mcp
 from services.relay.handlers.metadata import Metadata
 from services.relay.handlers.modern import Modern
 from services.relay.handlers.own import Own
 from services.relay.inbound import MAX_BODY_BYTES
 from services.relay.legacy import Legacy
 from services.relay.merge import Merge
-from services.relay.news import News
 from services.relay.passage import Passage
 from services.relay.passport import Passports
 from services.relay.pool import Pool
+from services.relay.public import public_routes, render
 from services.relay.questions import Questions
 from services.relay.read_ahead import ReadAhead
 from services.relay.rendezvous import Rendezvous
@@ -49,13 +49,10 @@ from services.relay.states import States
 from services.relay.upstream import Upstream
 from shared import egress
 from shared.clock import Clock, system_clock
-from shared.contracts.problems import Problem
 from shared.contracts.wire import (
     INTERNAL_RPC_PATH,
     INTERNAL_SERVERS_PATH,
     JWKS_PATH,
-    MCP_PATH,
-    RESOURCE_METADATA_PATH,
     Service,
 )
 from shared.settings import Base, Environment
@@ -65,7 +62,7 @@ from shared.stores.redis import connect
 from shared.stores.sessions import SessionReader
 from shared.stores.tokens import TokenReader
 from shared.web import app as web_app
-from shared.web.problems import Render, renderer
+from shared.web.problems import renderer
 from shared.web.routes import Access, Answer, Identify, Route
 from shared.web.serve import health_routes
 
@@ -104,16 +101,16 @@ def build(
     client = egress.client(outgoing.TIMEOUT)
     passports = Passports(settings.identity_key, config.public_url, clock)
     upstream = Upstream(client, settings.credentials, passports)
-    source = FileSource(config)
-    grants = Grants(source, store, settings.grant_seal, clock, config.entitlement_seconds)
+    watch = Watch()
+    entitling = Entitling(settings, store, watch, clock)
     legacy, eras = Legacy(upstream), Eras(upstream, clock)
     states = States(seal, clock)
     asker = Asker(upstream, eras, Pool(legacy, store, seal, clock), states)
     definitions = Definitions()
     audit = Audit(Trail(store, settings.audit_seal, clock, config.audit), definitions)
     catalog = Catalog(asker, clock, definitions)
-    gate, calls = Gate(config, grants, audit), Calls(asker, catalog, audit)
-    parts = _Parts(gate, Watch(), asker, catalog, calls, states, audit)
+    gate, calls = Gate(config, entitling.grants, audit), Calls(asker, catalog, audit)
+    parts = _Parts(gate, watch, asker, catalog, calls, states, audit)
 
     sessions = McpSessions(store, seal, clock)
     tokens, seen = TokenReader(store, seal, clock), TokenSeen(store, clock)
@@ -129,26 +126,26 @@ def build(
     own = Own(sessions, running, rendezvous, bridge, merge)
     sessioned = Sessioned(handshake, sessions, renewal, passage, legacy, own, parts.calls)
     modern = Modern(eras, passage, bridge, merge, parts.calls, asker)
-    mcp = Mcp(parts.gate, identify, parts.watch, modern, sessioned, audit)
+    mcp = Mcp(gate, identify, watch, modern, sessioned, audit)
     metadata = Metadata(config.public_url, passports)
 
     public = web_app.build(
         Service.RELAY,
-        _public_routes(mcp, metadata, config.public_url),
+        public_routes(mcp, metadata, config.public_url),
         config=config,
-        render=_render(config.public_url),
+        render=render(config.public_url),
         identify={Access.BEARER: identify},
         max_body=MAX_BODY_BYTES,
     )
     internal = _internal(settings, store, clock, parts, metadata)
 
     async def resources(_: web.Application) -> AsyncIterator[None]:
-        runs = (between.run(), News(store, parts.watch).run(), parts.watch.run())
-        always = [asyncio.create_task(run) for run in runs]
+        tasks = [asyncio.create_task(always(run)) for run in (between.run, *entitling.runs)]
         yield
         running.close()
-        for task in always:
+        for task in tasks:
             task.cancel()
+        await entitling.close()
         await legacy.close()
         await audit.close()
         await client.close()
@@ -158,25 +155,6 @@ def build(
     # the internal port is opened first and closed last
     internal.cleanup_ctx.append(resources)
     return public, internal
-
-
-def _public_routes(mcp: Mcp, metadata: Metadata, public_url: str) -> list[Route]:
-    guard = foreign_origins(public_url)
-    routes = [
-        Route(verb, path, handler, Access.BEARER, Answer.RPC, guard)
-        for path in (MCP_PATH, f"{MCP_PATH}/{{slug}}")
-        for verb, handler in (("POST", mcp.post), ("GET", mcp.get), ("DELETE", mcp.delete))
-    ]
-    documents = {
-        RESOURCE_METADATA_PATH: metadata.resource,
-        f"{RESOURCE_METADATA_PATH}{MCP_PATH}": metadata.resource,
-        f"{RESOURCE_METADATA_PATH}{MCP_PATH}/{{slug}}": metadata.resource,
-        JWKS_PATH: metadata.key_set,
-    }
-    for path, handler in documents.items():
-        routes.append(Route("GET", path, handler, Access.PUBLIC, Answer.JSON))
-        routes.append(Route("OPTIONS", path, metadata.preflight, Access.PUBLIC, Answer.JSON))
-    return routes
 
 
 def _internal(
@@ -212,17 +190,3 @@ def _internal(
         internal=True,
         max_body=MAX_BODY_BYTES,
     )
-
-
-def _render(public_url: str) -> Render:
-    """As everywhere, and a 401 says where to learn about tokens."""
-    plain = renderer()
-
-    async def render(request: web.Request, problem: Problem) -> web.Response:
-        response = await plain(request, problem)
-        told = challenge(request, problem, public_url)
-        if told is not None:
-            response.headers["WWW-Authenticate"] = told
-        return response
-
-    return render

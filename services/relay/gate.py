@@ -35,7 +35,7 @@ class Gate:
 
     async def open(self, principal: Principal, slug: str) -> Way:
         """The way to one server. Raises NOT_FOUND, whatever the reason."""
-        grant = await self._grants.of(principal.person)
+        grant = await self._grants.of(principal.person, slug)
         server = self._servers.get(slug)
         decision = may_use(principal, grant, server)
         if isinstance(decision, Denied) or server is None:
@@ -54,7 +54,7 @@ class Gate:
 
     async def check(self, way: Way) -> None:
         """Raises FORBIDDEN when a way that was open some time ago would not be opened now."""
-        grant = await self._grants.of(way.principal.person)
+        grant = await self._grants.of(way.principal.person, way.server.slug)
         decision = may_use(way.principal, grant, way.server)
         if isinstance(decision, Denied):
             metrics.DECISIONS.labels(decision.reason).inc()

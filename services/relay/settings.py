@@ -1,6 +1,7 @@
 """What the relay reads at start: common settings, its own keys, the servers' credentials."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
 
 from joserfc.jwk import ECKey, KeySet
 
@@ -18,6 +19,8 @@ class Settings:
     `identity_key`: signs what servers learn of their callers.
     `apphost_keys`: verify the assertions of apphost.
     `credentials`: header name to value, by slug.
+    `decision_point`: the headers that it is sent. `refresh_token`: None if there is none.
+    `config_path`: of `strad.yaml`, which is followed; None: it is not.
     """
 
     base: Base
@@ -26,6 +29,9 @@ class Settings:
     identity_key: ECKey
     apphost_keys: KeySet
     credentials: dict[str, dict[str, str]]
+    decision_point: dict[str, str] = field(default_factory=dict)
+    refresh_token: str | None = None
+    config_path: Path | None = None
 
 
 def read(env: Environment) -> Settings:
@@ -36,6 +42,9 @@ def read(env: Environment) -> Settings:
     identity_key = keys.private("identity.json")
     apphost_keys = keys.public("apphost.pub.json")
     credentials = {} if base is None else _credentials(env, base)
+    decision_point = {} if base is None else _decision_point(env, base)
+    refresh_token = None if base is None else _refresh_token(env, base)
+    path = Path(env.text("STRAD_CONFIG", "strad.yaml"))
     env.done()
     # `done` has raised for each of these that is missing
     assert base is not None
@@ -43,7 +52,17 @@ def read(env: Environment) -> Settings:
     assert audit_seal is not None
     assert identity_key is not None
     assert apphost_keys is not None
-    return Settings(base, grant_seal, audit_seal, identity_key, apphost_keys, credentials)
+    return Settings(
+        base,
+        grant_seal,
+        audit_seal,
+        identity_key,
+        apphost_keys,
+        credentials,
+        decision_point,
+        refresh_token,
+        path,
+    )
 
 
 def _credentials(env: Environment, base: Base) -> dict[str, dict[str, str]]:
@@ -54,3 +73,15 @@ def _credentials(env: Environment, base: Base) -> dict[str, dict[str, str]]:
         }
         for number, server in enumerate(base.config.servers)
     }
+
+
+def _decision_point(env: Environment, base: Base) -> dict[str, str]:
+    point = base.config.entitlements.decision_point
+    where = "entitlements.decision_point.headers"
+    headers = {} if point is None else point.headers
+    return {name: env.secret(ref, f"{where}.{name}") for name, ref in headers.items()}
+
+
+def _refresh_token(env: Environment, base: Base) -> str | None:
+    ref = base.config.entitlements.refresh_token
+    return None if ref is None else env.secret(ref, "entitlements.refresh_token")

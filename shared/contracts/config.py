@@ -1,7 +1,6 @@
 """`strad.yaml`: what an operator writes. The JSON Schema for editors is made from this model."""
 
 import fnmatch
-import re
 from enum import StrEnum
 from typing import Literal
 from urllib.parse import urlsplit
@@ -9,52 +8,21 @@ from urllib.parse import urlsplit
 from pydantic import Field, model_validator
 
 from shared.contracts.audit import AuditRules
+from shared.contracts.entitlements import Entitlements
 from shared.contracts.fields import (
     Domain,
     Email,
+    Headers,
     HttpUrl,
     Origin,
     Seconds,
+    SecretRef,
     Slug,
     Strict,
     is_loopback,
 )
 
 GOOGLE_ISSUER = "https://accounts.google.com"
-
-
-# headers that strad sets itself; an operator's secret must not replace them
-_OURS = frozenset(
-    {
-        "accept",
-        "connection",
-        "content-length",
-        "content-type",
-        "cookie",
-        "host",
-        "mcp-method",
-        "mcp-name",
-        "mcp-protocol-version",
-        "mcp-session-id",
-        "strad-assertion",
-        "strad-identity",
-        "transfer-encoding",
-    }
-)
-
-
-class SecretRef(Strict):
-    """Where a secret is kept: an environment variable or a file. Never its value."""
-
-    env: str | None = Field(None, description="name of an environment variable")
-    file: str | None = Field(None, description="path of a file; one trailing newline is ignored")
-    prefix: str = Field("", description='text put before the secret, such as "Bearer "')
-
-    @model_validator(mode="after")
-    def _one_source(self) -> "SecretRef":
-        if (self.env is None) == (self.file is None):
-            raise ValueError("give exactly one of `env` and `file`")
-        return self
 
 
 class AllowedPeople(Strict):
@@ -177,8 +145,8 @@ class Server(Strict):
     name: str = Field(min_length=1, max_length=60, description="what people read; yours, not its")
     description: str = Field("", max_length=200)
     url: HttpUrl
-    access: Access
-    headers: dict[str, SecretRef] = Field(
+    access: Access = Access()
+    headers: Headers = Field(
         default_factory=dict, description="credentials sent to the server, from secrets"
     )
     tools: ToolsPolicy = ToolsPolicy()
@@ -200,13 +168,6 @@ class Server(Strict):
         """Scheme, host and port of the server: what the console's bar shows."""
         parts = urlsplit(self.url)
         return f"{parts.scheme}://{parts.netloc}"
-
-    @model_validator(mode="after")
-    def _header_names(self) -> "Server":
-        for name in self.headers:
-            if not re.fullmatch(r"[A-Za-z0-9-]{1,64}", name) or name.lower() in _OURS:
-                raise ValueError(f"headers.{name}: strad sets this header itself, or it is no name")
-        return self
 
 
 class SessionRules(Strict):
@@ -240,7 +201,7 @@ class Config(Strict):
     sessions: SessionRules = SessionRules()
     tokens: TokenRules = TokenRules()
     audit: AuditRules = AuditRules()
-    entitlement_seconds: Seconds = Field(5, le=60, description="how long a grant is cached")
+    entitlements: Entitlements = Entitlements()
 
     def server(self, slug: str) -> Server | None:
         """The server with this slug."""
@@ -266,9 +227,15 @@ def cross_mistakes(config: Config) -> list[tuple[str, str, str]]:
                 known = ", ".join(sorted(config.groups)) or "none yet"
                 problem = f"there is no group `{group}`"
                 found.append((f"{where}.access.groups", problem, f"add it under groups ({known})"))
-        access = server.access
-        if not (access.people or access.groups or access.everyone):
-            problem = "nobody may use this server"
-            fix = "name people or groups, or set everyone: true"
-            found.append((f"{where}.access", problem, fix))
+        if mistake := _access_mistake(config, server.access):
+            found.append((f"{where}.access", *mistake))
     return found
+
+
+def _access_mistake(config: Config, access: Access) -> tuple[str, str] | None:
+    given = bool(access.people or access.groups or access.everyone)
+    if config.entitlements.decision_point is None:
+        fix = "name people or groups, or set everyone: true"
+        return None if given else ("nobody may use this server", fix)
+    fix = "remove it, and say it in the decision point's policies"
+    return ("the decision point says who may use this server", fix) if given else None

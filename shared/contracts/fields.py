@@ -5,7 +5,14 @@ import re
 from typing import Annotated, Any
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    model_validator,
+)
 
 _SLUG = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,30}[a-z0-9])?")
 _EMAIL = re.compile(r"[!-?A-~]+@[a-z0-9-]+(?:\.[a-z0-9-]+)+")
@@ -14,10 +21,44 @@ _DURATION = re.compile(r"(\d{1,6})\s*([smhd])")
 _UNIT = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 
+# headers that strad sets itself; an operator's secret must not replace them
+_OURS = frozenset(
+    {
+        "accept",
+        "connection",
+        "content-length",
+        "content-type",
+        "cookie",
+        "host",
+        "mcp-method",
+        "mcp-name",
+        "mcp-protocol-version",
+        "mcp-session-id",
+        "strad-assertion",
+        "strad-identity",
+        "transfer-encoding",
+    }
+)
+
+
 class Strict(BaseModel):
     """Unknown keys are mistakes: a misspelt rule must not silently mean "no rule"."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class SecretRef(Strict):
+    """Where a secret is kept: an environment variable or a file. Never its value."""
+
+    env: str | None = Field(None, description="name of an environment variable")
+    file: str | None = Field(None, description="path of a file; one trailing newline is ignored")
+    prefix: str = Field("", description='text put before the secret, such as "Bearer "')
+
+    @model_validator(mode="after")
+    def _one_source(self) -> "SecretRef":
+        if (self.env is None) == (self.file is None):
+            raise ValueError("give exactly one of `env` and `file`")
+        return self
 
 
 def is_loopback(host: str) -> bool:
@@ -41,6 +82,13 @@ def _seconds(value: Any) -> Any:
 def is_slug(text: str) -> bool:
     """Whether a text could be the slug of a server."""
     return _SLUG.fullmatch(text) is not None
+
+
+def _header_names(value: dict[str, SecretRef]) -> dict[str, SecretRef]:
+    for name in value:
+        if not re.fullmatch(r"[A-Za-z0-9-]{1,64}", name) or name.lower() in _OURS:
+            raise ValueError(f"{name}: strad sets this header itself, or it is no name")
+    return value
 
 
 def _slug(value: str) -> str:
@@ -93,6 +141,12 @@ Seconds = Annotated[
     BeforeValidator(_seconds, json_schema_input_type=int | str),
     Field(ge=1, description="a duration: 30m, 8h, 90d, or seconds"),
 ]
+Moment = Annotated[
+    int,
+    BeforeValidator(_seconds, json_schema_input_type=int | str),
+    Field(ge=0, description="a duration: 30s, 2m, or seconds; 0 for none"),
+]
+Headers = Annotated[dict[str, SecretRef], AfterValidator(_header_names)]
 Slug = Annotated[str, AfterValidator(_slug)]
 Email = Annotated[str, AfterValidator(_email)]
 Domain = Annotated[str, AfterValidator(_domain)]

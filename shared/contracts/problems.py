@@ -20,6 +20,7 @@ class ProblemKind(StrEnum):
     TOO_MANY_REQUESTS = "too-many-requests"
     INTERNAL = "internal"
     STORE_UNAVAILABLE = "store-unavailable"
+    ENTITLEMENTS_UNAVAILABLE = "entitlements-unavailable"
     PROVIDER_UNAVAILABLE = "provider-unavailable"
     SIGN_IN_FAILED = "sign-in-failed"
     NOT_ALLOWED_HERE = "not-allowed-here"
@@ -48,6 +49,7 @@ STATUS: dict[ProblemKind, int] = {
     ProblemKind.TOO_MANY_REQUESTS: 429,
     ProblemKind.INTERNAL: 500,
     ProblemKind.STORE_UNAVAILABLE: 503,
+    ProblemKind.ENTITLEMENTS_UNAVAILABLE: 503,
     ProblemKind.PROVIDER_UNAVAILABLE: 503,
     ProblemKind.SIGN_IN_FAILED: 400,
     ProblemKind.NOT_ALLOWED_HERE: 403,

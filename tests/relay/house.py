@@ -198,7 +198,7 @@ def config_of(servers: list[dict[str, Any]], port: int, **more: Any) -> Config:
             "servers": [
                 {"name": s["slug"].title(), "access": everyone, "timeout": 5} | s for s in servers
             ],
-            "entitlement_seconds": 1,
+            "entitlements": {"keep": 1, "keep_denied": 1},
         }
         | more
     )

@@ -103,12 +103,12 @@ async def test_only_those_streams_are_looked_at_that_a_word_is_about() -> None:
     ]
     await asyncio.sleep(0)
     assert len(watch) == 2
-    for told in ({"subject": ADA.subject}, {"digest": ADA.digest}, {"digest": "nobody's"}, {}):
-        watch.look(**told)
+    for concerns in (lambda p: p == ADA, lambda p: p.digest == "d1", lambda p: False, None):
+        watch.look(concerns)
         await asyncio.sleep(0.01)
     assert [right.asked for right in rights] == [3, 1]
     rights[0].ended = OVER
-    watch.look(subject=ADA.subject)
+    watch.look(lambda p: p == ADA)
     async with asyncio.timeout(1):
         with pytest.raises(Problem, match="Over"):
             await tasks[0]

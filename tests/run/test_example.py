@@ -8,8 +8,9 @@ import jsonschema  # type: ignore[import-untyped]
 import pytest
 import yaml
 
-from demo.run.settings import ROOT, secrets_of
+from demo.run.settings import ROOT
 from shared.contracts.config import GOOGLE_ISSUER, Config
+from shared.contracts.secrets import secrets_of
 from shared.settings import Environment, read_config
 
 EXAMPLE = ROOT / "strad.example.yaml"

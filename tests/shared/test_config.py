@@ -53,7 +53,7 @@ MISTAKES: dict[str, tuple[dict[str, Any], str, str]] = {
     "a duration without unit": ({"sessions": {"idle": "8"}}, "sessions.idle", "30m, 8h or 90d"),
     "a negative duration": ({"sessions": {"idle": -1}}, "sessions.idle", "greater than"),
     "idle over absolute": ({"sessions": {"idle": "2d"}}, "sessions", "longer than absolute"),
-    "a slow cache": ({"entitlement_seconds": "5m"}, "entitlement_seconds", "less than"),
+    "a slow cache": ({"entitlements": {"keep": "5m"}}, "entitlements.keep", "less than"),
     "version 2": ({"version": 2}, "version", "1"),
     "a slug in capitals": ({"servers": [SERVER | {"slug": "Toys"}]}, "servers.0.slug", "a-z"),
     "a slug with a slash": ({"servers": [SERVER | {"slug": "a/b"}]}, "servers.0.slug", "a-z"),
@@ -71,12 +71,12 @@ MISTAKES: dict[str, tuple[dict[str, Any], str, str]] = {
     ),
     "a header of ours": (
         {"servers": [SERVER | {"headers": {"Strad-Identity": {"env": "X"}}}]},
-        "servers.0",
+        "servers.0.headers",
         "sets this header itself",
     ),
     "a header that is no name": (
         {"servers": [SERVER | {"headers": {"X\r\nY": {"env": "X"}}}]},
-        "servers.0",
+        "servers.0.headers",
         "no name",
     ),
     "the same slug twice": ({"servers": [SERVER, SERVER]}, "servers.1.slug", "used twice"),
@@ -89,6 +89,27 @@ MISTAKES: dict[str, tuple[dict[str, Any], str, str]] = {
         {"servers": [SERVER | {"access": {}}]},
         "servers.0.access",
         "nobody may use",
+    ),
+    "a no that counts longer than a yes": (
+        {"entitlements": {"keep": "1s", "keep_denied": "2s"}},
+        "entitlements",
+        "must not be longer",
+    ),
+    "endless grace": ({"entitlements": {"grace": "1h"}}, "entitlements.grace", "less than"),
+    "two sources of entitlements": (
+        {"entitlements": {"decision_point": {"url": "https://pdp.test"}}},
+        "servers.0.access",
+        "the decision point says",
+    ),
+    "a decision point with a query": (
+        {"entitlements": {"decision_point": {"url": "https://pdp.test/?a=b"}}},
+        "entitlements.decision_point.url",
+        "leave out the query",
+    ),
+    "a secret of the decision point in the file": (
+        {"entitlements": {"decision_point": {"url": "https://p.test", "headers": {"X": "y"}}}},
+        "entitlements.decision_point.headers.X",
+        "cannot be used",
     ),
     "a rule for a removed tool": (
         {"servers": [SERVER | {"tools": {"deny": ["t"], "each": {"t": {}}}}]},

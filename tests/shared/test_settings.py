@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from cli.keys import make_keys
-from shared.contracts.config import SecretRef
+from shared.contracts.fields import SecretRef
 from shared.contracts.wire import Service
 from shared.settings import Environment, SettingsWrong, read_base
 from tests.shared.documents import GOOD, merged

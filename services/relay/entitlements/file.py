@@ -2,14 +2,17 @@
 
 from shared.contracts.config import Config
 from shared.contracts.identity import Person
-from shared.entitled import servers_of
+from shared.entitled import Directory
 
 
 class FileSource:
     """See `entitlements.Source`."""
 
+    remote = False
+
     def __init__(self, config: Config) -> None:
-        self._config = config
+        self._directory = Directory(config)
+        self.version = self._directory.digest
 
     async def servers_of(self, person: Person) -> frozenset[str]:
-        return frozenset(servers_of(self._config, person.email))
+        return self._directory.servers_of(person.email)

@@ -5,40 +5,86 @@ grant, nor move one to another person, nor stretch its end, which is inside. An 
 like any other. Redis away means `StoreUnavailable`, and never "allowed".
 """
 
-from services.relay.entitlements import Source
-from shared import keys
+import asyncio
+from dataclasses import dataclass
+from typing import Any
+
+from services.relay.entitlements import Source, SourceAway, SourceRefused, SourceUnavailable
+from services.relay.entitlements.epochs import Epochs
+from shared import keys, log, metrics
 from shared.clock import Clock
 from shared.contracts.access import Grant
+from shared.contracts.entitlements import Entitlements
 from shared.contracts.identity import Person
+from shared.contracts.problems import Problem, ProblemKind
 from shared.signing import Seal, SealBroken
 from shared.stores.kv import KeyValue
 
+ASK_SECONDS = 12  # longer than any source may take
+_LOOK_SECONDS = 0.05
+_DOWN_SECONDS = 1.0
+_MOST_DOWN = 10_000
+_ANYBODY = ""
+_TRIES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    grant: Grant
+    epoch: int
+    asked: float
+
 
 class Grants:
-    """The grants of people, asked from the source at most once in `seconds` a person."""
+    """What people may use. `source` may be replaced while it runs."""
 
     def __init__(
-        self, source: Source, store: KeyValue, seal: Seal, clock: Clock, seconds: int
+        self,
+        source: Source,
+        store: KeyValue,
+        seal: Seal,
+        epochs: Epochs,
+        clock: Clock,
+        rules: Entitlements,
     ) -> None:
-        self._source = source
+        self.source = source
         self._store = store
         self._seal = seal
+        self._epochs = epochs
         self._clock = clock
-        self._seconds = seconds
+        self._rules = rules
+        self._asking: dict[Person, asyncio.Task[Grant]] = {}
+        self._down: dict[str, tuple[float, str]] = {}
 
-    async def of(self, person: Person) -> Grant:
-        """What this person may use now. May raise `StoreUnavailable`."""
+    async def of(self, person: Person, wanted: str | None = None) -> Grant:
+        """What this person may use now; a no to `wanted` is younger than a yes has to be.
+
+        May raise `StoreUnavailable`, or ENTITLEMENTS_UNAVAILABLE when nobody can tell.
+        """
+        kept = await self._kept(person)
+        if kept is not None and self._clock() - kept.asked < self._life(kept.grant, wanted):
+            return kept.grant
+        # one of this process asks, and leaves the others their answer even when it is called off
+        task = self._asking.get(person)
+        if task is None:
+            task = asyncio.create_task(self._ask_for_all(person, kept))
+            self._asking[person] = task
+            task.add_done_callback(lambda done: self._asked(person, done))
+        return await asyncio.shield(task)
+
+    def _asked(self, person: Person, task: asyncio.Task[Grant]) -> None:
+        del self._asking[person]
+        if not task.cancelled():
+            task.exception()  # whoever waited for it may have left
+
+    def _life(self, grant: Grant, wanted: str | None) -> int:
+        denied = not grant.servers or (wanted is not None and wanted not in grant.servers)
+        return self._rules.keep_denied if denied else self._rules.keep
+
+    async def _kept(self, person: Person) -> _Kept | None:
+        """The last answer that may still count, though perhaps only while the source is away."""
         key = keys.GRANT.key(person.subject)
-        kept = self._open(key, await self._store.get(key), person)
-        if kept is not None:
-            return kept
-        servers = await self._source.servers_of(person)
-        record = {"email": person.email, "servers": sorted(servers)}
-        sealed = self._seal.seal(key, record, self._clock() + self._seconds)
-        await self._store.put(key, sealed, self._seconds)
-        return Grant(subject=person.subject, servers=servers)
-
-    def _open(self, key: str, sealed: bytes | None, person: Person) -> Grant | None:
+        sealed = await self._store.get(key)
         if sealed is None:
             return None
         try:
@@ -47,4 +93,98 @@ class Grants:
             return None
         if record["email"] != person.email:
             return None  # entitlements are written by address, and this one is new
-        return Grant(subject=person.subject, servers=frozenset(record["servers"]))
+        if record["version"] != self.source.version:
+            return None
+        if not await self._epochs.holds(person.email, record["epoch"]):
+            return None
+        grant = Grant(subject=person.subject, servers=frozenset(record["servers"]))
+        return _Kept(grant, record["epoch"], record["asked"])
+
+    async def _ask_for_all(self, person: Person, kept: _Kept | None) -> Grant:
+        """Of all replicas one asks; the others look for its answer."""
+        if not self.source.remote:
+            return await self._ask(person, kept)
+        lock = keys.GRANT_ASKED.key(person.subject)
+        seen = None if kept is None else kept.asked
+        loop = asyncio.get_running_loop()
+        end = loop.time() + ASK_SECONDS
+        while not await self._store.add(lock, b"1", ASK_SECONDS):
+            await asyncio.sleep(_LOOK_SECONDS)
+            found = await self._kept(person)
+            if found is not None and found.asked != seen:
+                return found.grant
+            if loop.time() > end:
+                break
+        try:
+            found = await self._kept(person)
+            if found is not None and found.asked != seen:
+                return found.grant
+            return await self._ask(person, kept)
+        finally:
+            await self._store.remove(lock)
+
+    async def _ask(self, person: Person, kept: _Kept | None) -> Grant:
+        for _ in range(_TRIES):
+            source, epoch, asked = self.source, await self._epochs.now(), self._clock()
+            version = source.version
+            try:
+                servers = await self._answer(source, person)
+            except SourceUnavailable as error:
+                return self._in_grace(person, kept, error)
+            except SourceRefused as error:
+                raise _nobody_knows(person, error) from error
+            grant = Grant(subject=person.subject, servers=servers)
+            record = {
+                "email": person.email,
+                "servers": sorted(servers),
+                "version": version,
+                "epoch": epoch,
+                "asked": asked,
+            }
+            await self._keep(grant, record)
+            # a change meanwhile: this answer is from before it
+            if version == self.source.version and await self._epochs.holds(person.email, epoch):
+                return grant
+        raise _nobody_knows(person, SourceRefused("it changes faster than it can be asked"))
+
+    async def _answer(self, source: Source, person: Person) -> frozenset[str]:
+        """The source's answer. What has just not answered is left alone for a second.
+
+        Only being out of reach holds for everybody: else one person's odd name could shut out all.
+        """
+        for about in (_ANYBODY, person.subject):
+            since, why = self._down.get(about, (0.0, ""))
+            if 0 <= self._clock() - since < _DOWN_SECONDS:
+                raise SourceUnavailable(why)
+        try:
+            return await source.servers_of(person)
+        except SourceUnavailable as error:
+            if len(self._down) >= _MOST_DOWN:
+                self._down.clear()
+            about = _ANYBODY if isinstance(error, SourceAway) else person.subject
+            self._down[about] = (self._clock(), str(error))
+            raise
+
+    async def _keep(self, grant: Grant, record: dict[str, Any]) -> None:
+        key = keys.GRANT.key(grant.subject)
+        seconds = self._life(grant, None) + self._rules.grace
+        sealed = self._seal.seal(key, record, record["asked"] + seconds)
+        await self._store.put(key, sealed, seconds)
+
+    def _in_grace(self, person: Person, kept: _Kept | None, error: SourceUnavailable) -> Grant:
+        # past its end, which is inside the seal, there is no record
+        if kept is None or self._rules.grace == 0:
+            raise _nobody_knows(person, error) from error
+        metrics.DECISIONS.labels("in-grace").inc()
+        return kept.grant
+
+
+def _nobody_knows(person: Person, error: Exception) -> Problem:
+    detail = str(error)[:200]
+    log.warning("entitlements-unavailable", subject=person.subject, detail=detail)
+    return Problem(
+        ProblemKind.ENTITLEMENTS_UNAVAILABLE,
+        "What you may use cannot be found out now.",
+        "Try again in a moment; if it stays like this, tell an administrator.",
+        reason=detail,
+    )

@@ -1,0 +1,18 @@
+"""What runs for as long as the relay does."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+from shared import log
+
+_AGAIN_SECONDS = 1.0
+
+
+async def always(run: Callable[[], Awaitable[None]]) -> None:
+    """Run it for ever. A mistake in it is logged, and it begins again: it must not end unseen."""
+    while True:
+        try:
+            await run()
+        except Exception:
+            log.failure("background-failed")
+        await asyncio.sleep(_AGAIN_SECONDS)

@@ -1,0 +1,47 @@
+"""The lookup of entitlements, put together."""
+
+from collections.abc import Awaitable, Callable
+
+from services.relay.alive import Watch
+from services.relay.entitlements import Source
+from services.relay.entitlements.authzen import AuthZen
+from services.relay.entitlements.decision_point import DecisionPointSource
+from services.relay.entitlements.epochs import Epochs
+from services.relay.entitlements.file import FileSource
+from services.relay.entitlements.grants import Grants
+from services.relay.news import News
+from services.relay.settings import Settings
+from shared.clock import Clock
+from shared.contracts.config import Config
+from shared.stores.kv import KeyValue
+
+
+class Entitling:
+    """`grants` answers; `epochs` is told of changes; `runs` go on for as long as the relay."""
+
+    def __init__(self, settings: Settings, store: KeyValue, watch: Watch, clock: Clock) -> None:
+        config = settings.base.config
+        seal, rules = settings.grant_seal, config.entitlements
+        point = rules.decision_point
+        self._authzen: AuthZen | None = None
+        if point is not None:
+            self._authzen = AuthZen(point.url, settings.decision_point, point.timeout, clock)
+        self.epochs = Epochs(store, seal, clock)
+        self.grants = Grants(self._source(config), store, seal, self.epochs, clock, rules)
+        news = News(store, watch, self.epochs)
+        self.runs: list[Callable[[], Awaitable[None]]] = [
+            news.run,
+            watch.run,
+            self.epochs.hear,
+            self.epochs.poll,
+        ]
+
+    async def close(self) -> None:
+        """Let go of connections."""
+        if self._authzen is not None:
+            await self._authzen.close()
+
+    def _source(self, config: Config) -> Source:
+        if self._authzen is None:
+            return FileSource(config)
+        return DecisionPointSource(config, self._authzen)
