@@ -18,12 +18,13 @@ from services.relay.hello import Hello
 from services.relay.out import Out
 from services.relay.questions import ANSWERS
 from services.relay.rendezvous import Rendezvous, Waiting
-from services.relay.states import MEMBER
+from services.relay.states import LIFE_SECONDS, MEMBER
 from services.relay.streams import event_of
 
 MAX_ROUNDS = 10
 MAX_QUESTIONS = 32
 LOOK_SECONDS = 2.0
+ROUND_SECONDS = LIFE_SECONDS - 10  # the call is repeated while its state is still believed
 KEEP_SECONDS = 15.0  # a stream in which nothing passes for long is closed by many a proxy
 _PAUSE_SECONDS = 0.05  # before a call is repeated that only brought a state; doubled each time
 _LONGEST_PAUSE_SECONDS = 0.25
@@ -65,7 +66,7 @@ class Interview:
         loop = asyncio.get_running_loop()
         self._left: asyncio.Future[None] = loop.create_future()
         self._clock = loop.time
-        self._end = loop.time() + caller.seconds
+        self._end = self._until = loop.time() + caller.seconds
         self._keep_at = loop.time() + KEEP_SECONDS
 
     def hung_up(self) -> None:
@@ -105,6 +106,7 @@ class Interview:
         if self._left.done():
             raise _Unanswered(_failure(_HUNG_UP))
         asked = self._questions(requests)
+        self._until = min(self._end, self._clock() + ROUND_SECONDS)
         waiting: dict[str, Waiting] = {}
         try:
             for key, question in asked.items():
@@ -141,15 +143,14 @@ class Interview:
     async def _wait(self, open_ones: list[Waiting]) -> None:
         """Return when one is answered, or after a while."""
         now = self._clock()
-        if now >= self._end:
-            text = f"Nobody answered the server's question in {self._caller.seconds} s."
-            raise _Unanswered(_failure(text))
+        if now >= self._until:
+            raise _Unanswered(_failure("Nobody answered the server's question in time."))
         if now >= self._keep_at:
             if not await self._caller.still():
                 raise _Unanswered(_failure("The session has ended."))
             self._keep_at = now + KEEP_SECONDS
             await self._caller.out.write(b": waiting\n\n")
-        seconds = min(LOOK_SECONDS, self._end - now)
+        seconds = min(LOOK_SECONDS, self._until - now)
         futures: set[asyncio.Future[Any]] = {self._left, *(one.answer for one in open_ones)}
         done, _ = await asyncio.wait(futures, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
         if self._left in done or self._caller.out.left:
@@ -171,7 +172,7 @@ class Interview:
         await self._caller.out.write(event_of(rpc.dumps({"jsonrpc": "2.0", **message})))
 
     def _seconds(self) -> int:
-        return max(1, int(self._end - self._clock()) + 1)
+        return max(1, int(self._until - self._clock()) + 1)
 
 
 def _answer_of(question: rpc.Message, answer: rpc.Message) -> rpc.Message:

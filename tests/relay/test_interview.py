@@ -400,10 +400,14 @@ async def test_who_hangs_up_is_not_waited_for() -> None:
         assert len(calls) == 1
 
 
-async def test_nobody_is_waited_for_longer_than_the_server_may_take(
-    monkeypatch: pytest.MonkeyPatch,
+@pytest.mark.parametrize("bound", ["server", "state"])
+async def test_nobody_is_waited_for_longer_than_the_server_may_take_or_its_state_lasts(
+    monkeypatch: pytest.MonkeyPatch, bound: str
 ) -> None:
-    monkeypatch.setattr(Server, "longest", property(lambda _: 1))
+    if bound == "server":
+        monkeypatch.setattr(Server, "longest", property(lambda _: 1))
+    else:
+        monkeypatch.setattr(interview, "ROUND_SECONDS", 1)
     async with _asking() as h:
         caller = await OldCaller.begin(h, "/mcp/a", **ALL)
         async with Call(caller, "forget") as call:
