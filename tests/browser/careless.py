@@ -1,8 +1,8 @@
-"""A host that frames the escape room in a sandbox, but with no policy at all: what gets out there
-shows that an attempt is real, and that the sink hears it."""
+"""A host that frames pages in a sandbox, but with no policy at all: what gets out there shows that
+an attempt is real, and that the sink hears it."""
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from urllib.parse import quote
 
 from aiohttp import web
@@ -15,23 +15,28 @@ addEventListener("message", ({ source, data }) => {
   if (data.id !== undefined) source.postMessage({ jsonrpc: "2.0", id: data.id, error }, "*");
 });
 </script>"""
+SANDBOX = "allow-scripts allow-popups allow-forms"
+
+
+def careless_host(sink_url: str) -> AbstractAsyncContextManager[str]:
+    """The escape room in it; it knows the sink."""
+    return careless({"room": room()}, f"?sink={quote(sink_url, safe='')}")
 
 
 @asynccontextmanager
-async def careless_host(sink_url: str) -> AsyncIterator[str]:
-    """Its address. The page in it knows the sink."""
+async def careless(pages: Mapping[str, str], query: str = "") -> AsyncIterator[str]:
+    """Its address. `pages`: by a name for each, all in frames at once."""
 
-    async def frame(_: web.Request) -> web.Response:
-        return web.Response(text=room(), content_type="text/html")
+    async def frame(request: web.Request) -> web.Response:
+        return web.Response(text=pages[request.match_info["name"]], content_type="text/html")
 
     async def host(_: web.Request) -> web.Response:
-        source = f"/room?sink={quote(sink_url, safe='')}"
-        text = f'<iframe sandbox="allow-scripts allow-popups allow-forms" src="{source}"></iframe>'
-        return web.Response(text=REFUSES_ALL + text, content_type="text/html")
+        frames = (f'<iframe sandbox="{SANDBOX}" src="/{name}{query}"></iframe>' for name in pages)
+        return web.Response(text=REFUSES_ALL + "".join(frames), content_type="text/html")
 
     app = web.Application()
     app.router.add_get("/", host)
-    app.router.add_get("/room", frame)
+    app.router.add_get("/{name}", frame)
     runner = web.AppRunner(app, shutdown_timeout=0.1)
     await runner.setup()
     await web.TCPSite(runner, "127.0.0.1", 0).start()

@@ -10,6 +10,7 @@ from playwright.async_api import Frame
 from tests.apphost.console import Console
 from tests.browser.people import Person, until
 
+HOSTILE = Path(__file__).parent / "hostile"
 PROBE = (Path(__file__).parent / "probe.html").read_text()
 RESULT = {
     "content": [{"type": "text", "text": "three toys"}],
@@ -39,9 +40,9 @@ def ship(console: Console, html: str = PROBE, **tool: Any) -> None:
     console.toys.on_call = lambda _: RESULT
 
 
-def hostile(name: str) -> str:
-    """A page that tries one thing that it must not do."""
-    return (Path(__file__).parent / "hostile" / f"{name}.html").read_text()
+def hostile(name: str, sink: str = "") -> str:
+    """A page that tries one thing that it must not do. `sink`: the address it tries to reach."""
+    return (HOSTILE / f"{name}.html").read_text().replace("SINK", sink)
 
 
 async def probe(

@@ -5,7 +5,6 @@ click that a new entry needs.
 """
 
 import asyncio
-from pathlib import Path
 from typing import Any
 
 from playwright.async_api import Browser, expect
@@ -13,13 +12,12 @@ from playwright.async_api import Browser, expect
 from tests.apphost.console import Console
 from tests.browser import IN_BROWSER
 from tests.browser.people import Person
-from tests.browser.probe import PROBE
+from tests.browser.probe import PROBE, hostile
 from tests.browser.quiet import QuietTab
 from tests.live import LiveStack
 
 pytestmark = IN_BROWSER
 
-HOSTILE = Path(__file__).parent / "hostile"
 SEARCH, HASH = "x-strad/search", "x-strad/hash"
 
 
@@ -453,7 +451,7 @@ async def left_and_come_back_to(console: Console, person: Person) -> str:
 
 async def flooded(console: Console, visitor: Person, clicks: int) -> int:
     """How many entries a page added that asks for as many as it can, for three seconds."""
-    html = (HOSTILE / "history_flood.html").read_text()
+    html = hostile("history_flood")
     tab = await opened(console, visitor, html=html)
     before, _ = await tab.history()
     for _ in range(clicks):

@@ -1,7 +1,6 @@
 """Keys: a page gets the keyboard on load, and arrows and Escape pressed on the host; no others."""
 
 import asyncio
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,11 +9,10 @@ from playwright.async_api import Frame, Route, expect
 from tests.apphost.console import Console
 from tests.browser import IN_BROWSER
 from tests.browser.people import Person, until
-from tests.browser.probe import PROBE, probe
+from tests.browser.probe import PROBE, hostile, probe
 
 pytestmark = IN_BROWSER
 
-HOSTILE = Path(__file__).parent / "hostile"
 ARROWS = ["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown"]
 KEYS = [*ARROWS, "Escape"]
 # a page that notes the keys which reach its own document
@@ -218,7 +216,7 @@ async def test_a_page_that_takes_the_keyboard_cannot_run_its_tool(
     console: Console, visitor: Person
 ) -> None:
     """It can have the keys that are pressed meanwhile; the press on Run it cannot make."""
-    console.toys.page((HOSTILE / "takes_keyboard.html").read_text())
+    console.toys.page(hostile("takes_keyboard"))
     console.toys.tool("show", "ui://t/page")
     await visitor.open("/apps/toys")
     frame = await visitor.app()

@@ -1,0 +1,120 @@
+"""One attack a file: pages that send data out, or themselves elsewhere. A sink hears nothing."""
+
+import asyncio
+
+import pytest
+from playwright.async_api import Browser, Frame
+
+from tests.apphost.console import Console
+from tests.browser import IN_BROWSER
+from tests.browser.attacks import shows
+from tests.browser.careless import careless
+from tests.browser.people import Person, until
+from tests.browser.probe import HOSTILE, hostile
+from tests.browser.sink import Sink
+
+pytestmark = IN_BROWSER
+
+AFTERMATH = 0.7  # seconds in which a late request would still arrive
+AWAY = ["location", "meta_refresh", "link", "data"]
+OUT = sorted(path.stem for path in HOSTILE.glob("out_by_*.html"))
+# what a careless host lets through: each file reaches the sink by a way that bears its name
+HEARD = {
+    *("/location", "/meta-refresh", "/link", "/form", "/fetch", "/beacon", "/websocket"),
+    *("a datagram", "/preload", "/css-link", "/css-import", "/css-font", "/css-background"),
+    *("/ping", "/worker", "/worker-import", "/script", "/module", "/import", "/image", "/video"),
+    *("/frame", "/object", "/embed", "/form-tab", "/popup ", "/spliced-image", "/spliced-fetch"),
+}
+SPLICED = [
+    "https://x.test; connect-src *",
+    "https://x.test;connect-src\thttp:",
+    "*",
+    "http:",
+    "SINK",
+]
+
+
+async def tried(frame: Frame) -> None:
+    """The page has done what it does, a person's click on it included."""
+    await until(frame, "globalThis.done")
+    if await frame.locator("#go").count():
+        await frame.locator("#go").click(no_wait_after=True)
+    await asyncio.sleep(AFTERMATH)
+
+
+@pytest.mark.parametrize("name", AWAY)
+async def test_a_page_that_goes_elsewhere_is_closed_before_it_gets_there(
+    console: Console, visitor: Person, sink: Sink, name: str
+) -> None:
+    shown: list[str] = []
+    visitor.page.on("framenavigated", lambda frame: shown.append(frame.url.split("?")[0]))
+    await shows(console, visitor, f"away_by_{name}", sink=sink.url)
+    await visitor.closed("The page tried to load another page")
+    await asyncio.sleep(AFTERMATH)
+    host = f"{visitor.url}/apps/toys"
+    assert set(shown) <= {host, f"{host}/frame", "chrome-error://chromewebdata/"}
+    assert sink.heard == []
+    assert console.relay.calls() == []
+    assert visitor.page.url == f"{visitor.url}/apps/toys"
+
+
+async def test_a_page_cannot_send_itself_elsewhere_as_a_form(
+    console: Console, visitor: Person, sink: Sink
+) -> None:
+    await shows(console, visitor, "away_by_form", sink=sink.url)
+    frame = await visitor.app()
+    await tried(frame)
+    assert sink.heard == []
+    assert await visitor.page.locator("iframe").count() == 1
+    assert "/apps/toys/frame?" in frame.url
+
+
+@pytest.mark.parametrize("name", OUT)
+async def test_a_page_sends_nothing_out(
+    console: Console, visitor: Person, sink: Sink, name: str
+) -> None:
+    await shows(console, visitor, name, sink=sink.url)
+    await tried(await visitor.app())
+    assert sink.heard == []
+    assert console.relay.calls() == []
+
+
+@pytest.mark.parametrize("entry", SPLICED)
+async def test_nothing_that_a_server_declares_is_spliced_into_the_policy(
+    console: Console, visitor: Person, sink: Sink, entry: str
+) -> None:
+    declared = [entry.replace("SINK", sink.url)]
+    csp = {"resourceDomains": declared, "connectDomains": declared, "frameDomains": declared}
+    page = hostile("out_by_spliced_policy", sink.url)
+    console.toys.page(page, _meta={"ui": {"csp": csp}})
+    console.toys.tool("show", "ui://t/page", annotations={"readOnlyHint": True})
+    await visitor.open("/apps/toys")
+    frame = await visitor.app()
+    await tried(frame)
+    assert sink.heard == []
+    # by the policy itself, and not only by the allowlist of connections beside it
+    stopped = await frame.evaluate("stopped")
+    assert sorted(stopped) == ["connect-src", "img-src", "script-src-elem"]
+
+
+def without_a_bridge(name: str, sink: Sink) -> str:
+    """The page for a host that says nothing: what it waits for, it is told by itself."""
+    word = "<script>dispatchEvent(new MessageEvent('message'))</script>"
+    return hostile(name, sink.url) + (word if name.startswith("away_by") else "")
+
+
+async def test_without_our_policy_every_one_of_these_pages_gets_out(
+    browser: Browser, sink: Sink
+) -> None:
+    """The positive control: the attacks are real, and the sink hears."""
+    names = [*(f"away_by_{name}" for name in [*AWAY, "form"]), *OUT]
+    async with careless({name: without_a_bridge(name, sink) for name in names}) as address:
+        page = await browser.new_page(viewport={"width": 1280, "height": 4000})
+        await page.goto(address)
+        for frame in page.frames[1:]:
+            if "/out_by" in frame.url and await frame.locator("#go").count():
+                await frame.locator("#go").click(no_wait_after=True)
+        await asyncio.sleep(2)
+        await page.context.close()
+    heard = " ".join(sink.heard)
+    assert {way for way in HEARD if way not in heard} == set()
