@@ -94,5 +94,11 @@ def tool_facts(tool: Mapping[str, Any]) -> ToolFacts:
     )
 
 
+def for_pages_only(tool: Mapping[str, Any]) -> bool:
+    """Whether a tool is not for models: its `visibility` is a list without "model" (SEP-1865)."""
+    visibility = _mapping(_mapping(tool.get("_meta")).get("ui")).get("visibility")
+    return isinstance(visibility, list) and "model" not in visibility
+
+
 def _mapping(value: Any) -> Mapping[str, Any]:
     return value if isinstance(value, dict) else {}

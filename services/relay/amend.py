@@ -1,10 +1,11 @@
 """What is changed in messages that otherwise pass as they are: two things, and nothing else.
 
-Listings lose the tools that the operator's policy takes away; `requestState` leaves sealed.
+Listings lose the tools that this caller may not call (`policy.py`); `requestState` leaves sealed.
 """
 
 from services.relay import policy, rpc
 from services.relay.gate import Way
+from services.relay.hello import Hello
 from services.relay.splice import with_text
 from services.relay.states import MEMBER, StateRefused, States, state_of
 
@@ -12,9 +13,12 @@ from services.relay.states import MEMBER, StateRefused, States, state_of
 class Amend:
     """For one request and what answers it. `states`: None in versions without `requestState`."""
 
-    def __init__(self, way: Way, asked: rpc.Message, states: States | None = None) -> None:
+    def __init__(
+        self, way: Way, hello: Hello, asked: rpc.Message, states: States | None = None
+    ) -> None:
         self.server = way.server
         self._way = way
+        self._hello = hello
         self._method = asked.get("method", "")
         self._params = asked.get("params", {})
         self._states = states
@@ -30,14 +34,20 @@ class Amend:
             raise StateRefused("state-not-for-this-call", "belongs to the console")
         return with_text(raw, ("params", MEMBER), opened[MEMBER])
 
+    def concerns(self, event: bytes) -> bool:
+        """Whether something could be taken out of it; any other event need not even be JSON."""
+        if policy.restricts(self.server):
+            return True
+        return not self._hello.speaks_apps and policy.PAGES_ONLY_SIGN in event
+
     def answer(self, message: rpc.Message, raw: bytes) -> bytes:
         """The bytes of a message of the server as the caller gets them.
 
         It looks at the message and not at the request: a listing can come back in another stream
         than the one it was asked in.
         """
-        if policy.restricts(self.server) and policy.filtered(self.server, message):
-            return rpc.dumps(message)
+        if policy.filtered(self.server, self._hello, message):
+            raw = rpc.dumps(message)
         if self._states is None:
             return raw
         state = state_of(self._method, message)

@@ -33,6 +33,7 @@ from services.relay.handlers.modern import Modern
 from services.relay.handlers.own import Own
 from services.relay.inbound import MAX_BODY_BYTES
 from services.relay.legacy import Legacy
+from services.relay.marks import Marks
 from services.relay.merge import Merge
 from services.relay.passage import Passage
 from services.relay.passport import Passports
@@ -109,7 +110,8 @@ def build(
     definitions = Definitions()
     audit = Audit(Trail(store, settings.audit_seal, clock, config.audit), definitions)
     catalog = Catalog(asker, clock, definitions)
-    gate, calls = Gate(config, entitling.grants, audit), Calls(asker, catalog, audit)
+    calls = Calls(asker, catalog, Marks(catalog, clock), audit)
+    gate = Gate(config, entitling.grants, audit)
     parts = _Parts(gate, watch, asker, catalog, calls, states, audit)
 
     sessions = McpSessions(store, seal, clock)

@@ -69,6 +69,11 @@ class Asker:
             raise
         return self._states.sealed(way, method, params, answer)
 
+    async def era(self, way: Way) -> Era:
+        """Which kind of server this is. Raises a `Problem` when it does not say in time."""
+        async with deadline(way.server):
+            return await self._eras.of(way)
+
     async def _ask(
         self,
         way: Way,

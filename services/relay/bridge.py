@@ -50,7 +50,7 @@ class Bridge:
         if method not in _CARRIED:
             return unknown_method(method)
         answer = await self._asker.ask(way, hello, method, params, progress=progress)
-        policy.filtered(way.server, answer)
+        policy.filtered(way.server, hello, answer)
         return answer
 
 

@@ -2,15 +2,21 @@
 
 from typing import Any
 
-from mcp.shared.inbound import mcp_param_headers, x_mcp_header_map
+from mcp.shared.inbound import (
+    mcp_param_headers,
+    validate_mcp_param_headers,
+    x_mcp_header_map,
+)
 from mcp_types.jsonrpc import HEADER_MISMATCH, INVALID_PARAMS
 
 from services.relay import policy, rpc
 from services.relay.ask import Asker
 from services.relay.audit import Audit
-from services.relay.catalog import Catalog, ServerSaidNo, as_problem
+from services.relay.catalog import Asks, Catalog, ServerSaidNo, as_problem
+from services.relay.eras import Era
 from services.relay.gate import Way
 from services.relay.hello import Hello
+from services.relay.marks import Marks
 from services.relay.progress import Progress
 from shared import metrics
 from shared.contracts.access import Call, Decision, Denied, Reason
@@ -31,22 +37,32 @@ _EXPLAINED = {
 class Calls:
     """Decides and makes calls. Methods may raise a `Problem`."""
 
-    def __init__(self, asker: Asker, catalog: Catalog, audit: Audit) -> None:
+    def __init__(self, asker: Asker, catalog: Catalog, marks: Marks, audit: Audit) -> None:
         self._asker = asker
         self._catalog = catalog
+        self._marks = marks
         self._audit = audit
 
     async def refusal(
-        self, way: Way, hello: Hello, tool: Any, surface: Surface, page: str | None = None
+        self,
+        way: Way,
+        hello: Hello,
+        tool: Any,
+        surface: Surface,
+        page: str | None = None,
+        inside: Asks | None = None,
     ) -> rpc.Message | None:
         """Why this call is not made, as the caller hears it; None when it may go ahead.
 
         A client's call needs the listing only where a policy takes tools away: there, an unlisted
-        tool and a denied one must be answered by the same hand.
+        tool and a denied one must be answered by the same hand. `inside`: as in `Marks.of`.
         """
         if not isinstance(tool, str):
             return rpc.failure(INVALID_PARAMS, "params.name must be the name of a tool")
         decision = await self._decide(way, hello, tool, surface, page)
+        if decision.ok and not hello.speaks_apps:
+            known = await self._marks.of(way, hello, inside=inside)
+            decision = Denied(Reason.FOR_PAGES_ONLY) if tool in known.hidden else decision
         slug = way.server.slug
         if not isinstance(decision, Denied):
             metrics.DECISIONS.labels("allowed").inc()
@@ -92,24 +108,45 @@ class Calls:
     ) -> rpc.Message:
         """Make a call that was not refused; its answer.
 
-        A server that wants arguments repeated in headers says so before it runs anything: then the
-        headers are made from its listing, and the call is sent a second and last time.
+        `headers`: those of a caller of 2026-07-28 that repeat arguments, which an older server
+        would not compare. For another caller they are None: a server that wants them says so before
+        it runs anything, then they are made from its listing, and the call is sent a second and
+        last time.
         """
         ask = self._asker.ask
+        if headers is not None and await self._asker.era(way) is Era.LEGACY:
+            mismatch = await self._mismatch(way, hello, params, headers)
+            if mismatch is not None:
+                return mismatch
         answer = await ask(way, hello, "tools/call", params, headers=headers, progress=progress)
-        if answer.get("error", {}).get("code") != HEADER_MISMATCH:
+        if headers is not None or answer.get("error", {}).get("code") != HEADER_MISMATCH:
             return answer
         try:
             listing = await self._catalog.tools(way, hello.without_answers(), age=0)
         except ServerSaidNo as error:
             return error.answer
         tool = next((t for t in listing.tools if t["name"] == params["name"]), {})
-        arguments = params.get("arguments")
-        made = mcp_param_headers(
-            x_mcp_header_map(tool.get("inputSchema")),
-            arguments if isinstance(arguments, dict) else {},
-        )
+        wanted = x_mcp_header_map(tool.get("inputSchema"))
+        made = mcp_param_headers(wanted, _arguments(params))
         return await ask(way, hello, "tools/call", params, headers=made, progress=progress)
+
+    async def _mismatch(
+        self, way: Way, hello: Hello, params: rpc.Message, headers: dict[str, str]
+    ) -> rpc.Message | None:
+        """The refusal of headers that are not what the arguments say (-32020)."""
+        name, rejection = params["name"], None
+        for look in (self._marks.of, self._marks.young):
+            schema = (await look(way, hello)).schemas.get(name)
+            rejection = validate_mcp_param_headers(schema, _arguments(params), headers)
+            if rejection is None:
+                return None
+        assert rejection is not None
+        return rpc.failure(rejection.code, rejection.message)
+
+
+def _arguments(params: rpc.Message) -> rpc.Message:
+    arguments = params.get("arguments")
+    return arguments if isinstance(arguments, dict) else {}
 
 
 def _spoken(decision: Denied, tool: str) -> rpc.Message:

@@ -2,10 +2,9 @@
 
 from collections import OrderedDict
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from services.relay import policy, rpc
-from services.relay.ask import Asker
 from services.relay.definitions import Definitions
 from services.relay.gate import Way
 from services.relay.hello import Hello
@@ -25,10 +24,14 @@ _MAX_KEPT = 256
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """The tools of a server as one person may see them, and what decisions need of each."""
+    """The tools of a server as one caller may see them, and what decisions need of each.
+
+    `hidden`: the names of those that are for pages only, for a caller that shows none.
+    """
 
     tools: list[dict[str, Any]]
     facts: dict[str, ToolFacts]
+    hidden: frozenset[str]
     taken: float
 
 
@@ -40,14 +43,25 @@ class ServerSaidNo(Exception):
         self.answer = answer
 
 
+class Asks(Protocol):
+    """Whoever can ask a server one thing."""
+
+    async def ask(self, way: Way, hello: Hello, method: str, params: rpc.Message) -> rpc.Message:
+        """The answer, with `result` or `error`. May raise a `Problem`."""
+
+
 class Catalog:
     """Listings by server, person and capabilities. Methods raise a `Problem` or `ServerSaidNo`."""
 
-    def __init__(self, asker: Asker, clock: Clock, definitions: Definitions) -> None:
+    def __init__(self, asker: Asks, clock: Clock, definitions: Definitions) -> None:
         self._asker = asker
         self._definitions = definitions
         self._clock = clock
         self._kept: OrderedDict[tuple[str, str, str], Listing] = OrderedDict()
+
+    def through(self, asker: Asks) -> "Catalog":
+        """An empty one that asks by other means."""
+        return Catalog(asker, self._clock, self._definitions)
 
     async def tools(self, way: Way, hello: Hello, *, age: float = KEEP_SECONDS) -> Listing:
         """All tools, from memory if they were listed at most `age` seconds ago."""
@@ -57,9 +71,11 @@ class Catalog:
             self._kept.move_to_end(key)
             return kept
         entries = await self.entries(way, hello, "tools/list", "tools")
-        tools = policy.callable_over_http(way.server, policy.keep(way.server, entries))
-        listing = Listing(tools, _facts(way, tools), self._clock())
-        self._definitions.learn(way.server.slug, way.principal.subject, tools)
+        listed = policy.callable_over_http(way.server, policy.keep(way.server, entries))
+        tools = policy.shown(hello, listed)
+        names = {tool["name"] for tool in listed} - {tool["name"] for tool in tools}
+        listing = Listing(tools, _facts(way, tools), frozenset(names), self._clock())
+        self._definitions.learn(way.server.slug, way.principal.subject, listed)
         # callers can make up capabilities: what is of no use any more must not add up
         old = listing.taken - KEEP_SECONDS
         self._kept = OrderedDict((k, one) for k, one in self._kept.items() if one.taken > old)

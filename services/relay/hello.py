@@ -27,6 +27,14 @@ class Hello:
         """Callers with one digest may share what a server has said to one of them."""
         return hashlib.sha256(rpc.dumps(self.capabilities)).hexdigest()
 
+    @cached_property
+    def speaks_apps(self) -> bool:
+        """Whether the caller shows MCP Apps, and so sees to it what models may call (SEP-1865)."""
+        extensions = self.capabilities.get("extensions")
+        settings = extensions.get(UI_EXTENSION) if isinstance(extensions, dict) else None
+        kinds = settings.get("mimeTypes") if isinstance(settings, dict) else None
+        return isinstance(kinds, list) and APP_MIME_TYPE in kinds
+
     @property
     def name(self) -> dict[str, Any]:
         """The caller's `clientInfo`, or strad's."""

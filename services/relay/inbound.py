@@ -22,6 +22,7 @@ from mcp_types.jsonrpc import (
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
 from services.relay import rpc
+from services.relay.upstream import PARAM_PREFIX
 from shared.contracts.problems import Problem, ProblemKind
 from shared.web import body as incoming
 
@@ -123,6 +124,20 @@ def check_name(message: rpc.Message) -> None:
     if not (isinstance(name, str) and len(name) <= _LONGEST_NAME and _sendable(name)):
         text = f"params.{key} must be text of at most {_LONGEST_NAME} characters"
         raise Rejected(INVALID_PARAMS, text, to=message.get("id"))
+
+
+def repeated(request: web.Request, message: rpc.Message) -> dict[str, str]:
+    """Those headers that repeat a call's arguments. Raises `Rejected` for one that comes twice:
+    two readers could believe two different ones."""
+    found: dict[str, str] = {}
+    for name, value in request.headers.items():
+        if not name.lower().startswith(PARAM_PREFIX):
+            continue
+        if name.lower() in found:
+            text = f"{name} header appears more than once"
+            raise Rejected(HEADER_MISMATCH, text, to=message["id"])
+        found[name.lower()] = value
+    return found
 
 
 def accepts_both(request: web.Request) -> bool:

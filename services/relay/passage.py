@@ -11,13 +11,14 @@ from collections.abc import Mapping
 import aiohttp
 from aiohttp import web
 
-from services.relay import policy, rpc
+from services.relay import rpc
 from services.relay.alive import Alive
 from services.relay.amend import Amend
 from services.relay.answers import let_end
 from services.relay.audit import heard
 from services.relay.events import events_of
 from services.relay.gate import Way
+from services.relay.hello import Hello
 from services.relay.legacy import SESSION_HEADER, SessionLost, lost
 from services.relay.modern import NotModern, not_modern
 from services.relay.out import Out
@@ -51,6 +52,7 @@ class Passage:
         self,
         request: web.Request,
         way: Way,
+        hello: Hello,
         raw: bytes,
         message: rpc.Message,
         headers: Mapping[str, str],
@@ -62,7 +64,7 @@ class Passage:
         `StateRefused` when it was not sent.
         """
         server, request_id = way.server, message.get("id") if "method" in message else None
-        amend = Amend(way, message, self._states if "MCP-Method" in headers else None)
+        amend = Amend(way, hello, message, self._states if "MCP-Method" in headers else None)
         out, raw = Out(request), amend.request(raw)
         try:
             async with (
@@ -88,7 +90,12 @@ class Passage:
             return await out.end()
 
     async def listen(
-        self, request: web.Request, way: Way, headers: Mapping[str, str], alive: Alive
+        self,
+        request: web.Request,
+        way: Way,
+        hello: Hello,
+        headers: Mapping[str, str],
+        alive: Alive,
     ) -> web.StreamResponse:
         """The stream that a server keeps open for a session (GET)."""
         out = Out(request)
@@ -103,7 +110,7 @@ class Passage:
                     return web.Response(status=405, headers={"Allow": "POST, DELETE"})
                 self._runs_on(limit)
                 await out.begin()
-                return await self._stream(Amend(way, {}), response, out, alive, None, None)
+                return await self._stream(Amend(way, hello, {}), response, out, alive, None, None)
         except Problem as problem:
             if not out.begun:
                 raise
@@ -132,14 +139,15 @@ class Passage:
         patience: Patience | None,
     ) -> web.StreamResponse:
         server, answered = amend.server, False
-        looked_at = request_id is not None or policy.restricts(server)
         async with alive.hold(), contextlib.aclosing(events_of(server, response)) as together:
             async for events in together:
-                passed = bytearray() if looked_at else bytearray(b"".join(events))
+                joined, passed = b"".join(events), bytearray()
+                looked_at = request_id is not None or amend.concerns(joined)
                 try:
+                    passed += b"" if looked_at else joined
                     for event in events if looked_at else ():
                         data = data_of(event)
-                        if data:
+                        if data and (request_id is not None or amend.concerns(event)):
                             message = read_message(server, data)
                             if patience is not None and message.get("method") == PROGRESS:
                                 patience.renew()

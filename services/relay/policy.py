@@ -1,13 +1,21 @@
-"""The operator's `tools:` policy on lists: a tool that may not be called is not listed either."""
+"""Which tools a list holds: one that a caller may not call is not listed for it either.
+
+The operator's `tools:` policy takes tools away from everybody. Tools for pages only are no business
+of callers that show no pages.
+"""
 
 from typing import Any
 
 from mcp.shared.inbound import find_invalid_x_mcp_header
 
 from services.relay import rpc
+from services.relay.hello import Hello
 from shared import log
 from shared.contracts.config import Server
-from shared.decide import tool_exists
+from shared.decide import for_pages_only, tool_exists
+
+PAGES_ONLY_SIGN = b'"visibility"'
+"""Without these bytes no list says of a tool that it is for pages only."""
 
 
 def restricts(server: Server) -> bool:
@@ -20,7 +28,15 @@ def keep(server: Server, tools: list[Any]) -> list[Any]:
     return [tool for tool in tools if _permitted(server, tool)]
 
 
-def filtered(server: Server, message: rpc.Message) -> bool:
+def shown(hello: Hello, tools: list[Any]) -> list[Any]:
+    """Those entries of a `tools/list` that this caller may see: without those for pages only,
+    unless it shows pages itself."""
+    if hello.speaks_apps:
+        return tools
+    return [tool for tool in tools if not (isinstance(tool, dict) and for_pages_only(tool))]
+
+
+def filtered(server: Server, hello: Hello, message: rpc.Message) -> bool:
     """Take tools out of any message that lists some, in place; whether anything was taken.
 
     It looks at the content and not at the request: a listing can come back in another stream than
@@ -30,7 +46,7 @@ def filtered(server: Server, message: rpc.Message) -> bool:
     tools = result.get("tools") if isinstance(result, dict) else None
     if not isinstance(result, dict) or not isinstance(tools, list):
         return False
-    kept = keep(server, tools)
+    kept = shown(hello, keep(server, tools) if restricts(server) else tools)
     result["tools"] = kept
     return len(kept) != len(tools)
 

@@ -10,6 +10,7 @@ from contextlib import asynccontextmanager, contextmanager
 from typing import Any
 
 import aiohttp
+from mcp.shared.inbound import MCP_PARAM_HEADER_PREFIX
 from multidict import CIMultiDict
 from yarl import URL
 
@@ -34,7 +35,7 @@ _PASSED = frozenset(
         "tracestate",
     }
 )
-_PARAM_PREFIX = "mcp-param-"
+PARAM_PREFIX = MCP_PARAM_HEADER_PREFIX.lower()
 _ALWAYS = {
     "Accept": "application/json, text/event-stream",
     "Accept-Encoding": "identity",  # a compressed answer could unpack to any size
@@ -48,13 +49,8 @@ def passed_on(headers: Mapping[str, str]) -> CIMultiDict[str]:
     return CIMultiDict(
         (name, value)
         for name, value in headers.items()
-        if name.lower() in _PASSED or name.lower().startswith(_PARAM_PREFIX)
+        if name.lower() in _PASSED or name.lower().startswith(PARAM_PREFIX)
     )
-
-
-def param_headers(headers: Mapping[str, str]) -> dict[str, str]:
-    """Those headers of a caller that repeat a call's arguments."""
-    return {name: v for name, v in headers.items() if name.lower().startswith(_PARAM_PREFIX)}
 
 
 class Upstream:

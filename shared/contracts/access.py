@@ -17,6 +17,7 @@ class Reason(StrEnum):
     TOOL_NOT_ALLOWED = "tool-not-allowed"
     TOOL_DENIED = "tool-denied"
     UNKNOWN_TOOL = "unknown-tool"
+    FOR_PAGES_ONLY = "tool-for-pages-only"
     NOT_VISIBLE_TO_APPS = "not-visible-to-apps"
     NOT_DECLARING = "tool-declares-no-page"
     NOT_READ_ONLY = "tool-not-read-only"

@@ -20,7 +20,7 @@ from shared import ids
 from shared.clock import system_clock
 from shared.contracts.config import Config
 from shared.contracts.identity import Assertion, Person, Session, SessionKind, Token
-from shared.contracts.wire import ASSERTION_HEADER, Service
+from shared.contracts.wire import APP_MIME_TYPE, ASSERTION_HEADER, Service
 from shared.settings import Base
 from shared.signing import Seal, new_signing_key, sign_assertion
 from shared.stores.kv import KeyValue
@@ -30,7 +30,7 @@ from shared.stores.tokens import TokenWriter
 from shared.web.serve import listening
 
 VERSION = "2026-07-28"
-CAPABILITIES = {"extensions": {"io.modelcontextprotocol/ui": {"mimeTypes": ["text/html"]}}}
+CAPABILITIES = {"extensions": {"io.modelcontextprotocol/ui": {"mimeTypes": [APP_MIME_TYPE]}}}
 
 
 class Clock:

@@ -18,7 +18,7 @@ async def test_a_client_lists_calls_and_reads_through_one_server(mode: str, era:
         for path in ("/mcp/a", "/mcp?servers=a"):
             async with h.client(path, mode) as client:
                 tools = (await client.list_tools()).tools
-                assert {"show", "refresh", "echo", "delete", "slow"} == {t.name for t in tools}
+                assert {"show", "echo", "delete", "slow"} == {t.name for t in tools}
                 shown = next(t for t in tools if t.name == "show")
                 assert shown.meta is not None
                 assert shown.meta["ui"]["resourceUri"] == PAGE_URI

@@ -11,8 +11,9 @@ from services.relay.calls import Calls
 from services.relay.gate import Way
 from services.relay.handlers.handshake import Handshake
 from services.relay.handlers.own import Own
-from services.relay.hello import of_handshake
+from services.relay.hello import Hello, of_handshake
 from services.relay.legacy import SESSION_HEADER, Legacy, SessionLost
+from services.relay.marks import InSession
 from services.relay.passage import Passage
 from services.relay.pool import REPEATABLE, session_renewed
 from services.relay.renewal import Renewal
@@ -64,14 +65,14 @@ class Sessioned:
         session_id, session = await self._session(request, view, None)
         if not session.through:
             return web.Response(status=405, headers={"Allow": "POST, DELETE"})
-        way = view.ways[0]
+        way, hello = view.ways[0], of_handshake(session.params)
         try:
             headers = _headers(request, session)
-            return await self._passage.listen(request, way, headers, alive)
+            return await self._passage.listen(request, way, hello, headers, alive)
         except SessionLost:
             session = await self._renew(way, session_id, session)
             headers = _headers(request, session)
-            return await self._passage.listen(request, way, headers, alive)
+            return await self._passage.listen(request, way, hello, headers, alive)
 
     async def delete(self, request: web.Request, view: View) -> web.Response:
         """End a session, here and at the server."""
@@ -111,26 +112,31 @@ class Sessioned:
         session: McpSession,
         alive: Alive,
     ) -> web.StreamResponse:
-        way, method = view.ways[0], message.get("method")
-        if method == "tools/call":
-            tool = message.get("params", {}).get("name")
-            hello = of_handshake(session.params)
-            refusal = await self._calls.refusal(way, hello, tool, Surface.CLIENT)
-            if refusal is not None:
-                return rpc.answer(message.get("id"), refusal)
+        way, method, hello = view.ways[0], message.get("method"), of_handshake(session.params)
         try:
+            if method == "tools/call":
+                refusal = await self._refusal(way, hello, session, message)
+                if refusal is not None:
+                    return rpc.answer(message.get("id"), refusal)
             headers = _headers(request, session)
-            return await self._passage.post(request, way, raw, message, headers, alive)
+            return await self._passage.post(request, way, hello, raw, message, headers, alive)
         except SessionLost:
             session = await self._renew(way, session_id, session)
             if "id" in message and method not in REPEATABLE:
                 raise session_renewed(way) from None
         try:
             headers = _headers(request, session)
-            return await self._passage.post(request, way, raw, message, headers, alive)
+            return await self._passage.post(request, way, hello, raw, message, headers, alive)
         except SessionLost:
             await self._sessions.end(session_id)
             raise _not_found(message.get("id")) from None
+
+    async def _refusal(
+        self, way: Way, hello: Hello, session: McpSession, message: rpc.Message
+    ) -> rpc.Message | None:
+        tool = message.get("params", {}).get("name")
+        inside = InSession(self._legacy, session.with_server)
+        return await self._calls.refusal(way, hello, tool, Surface.CLIENT, inside=inside)
 
     async def _renew(self, way: Way, session_id: str, session: McpSession) -> McpSession:
         try:

@@ -23,7 +23,7 @@ from services.relay.modern import NotModern
 from services.relay.passage import Passage
 from services.relay.progress import Progress
 from services.relay.states import StateRefused
-from services.relay.upstream import deadline, param_headers, passed_on
+from services.relay.upstream import deadline, passed_on
 from services.relay.views import View
 from shared.contracts.problems import Problem
 from shared.contracts.wire import Surface
@@ -63,7 +63,7 @@ class Modern:
         hello = of_request(params["_meta"])
         if not view.merged:
             return await self._one(request, view.ways[0], raw, message, hello, alive)
-        headers = param_headers(request.headers)
+        headers = inbound.repeated(request, message)
 
         async def merged(progress: Progress | None) -> web.Response:
             answer = self._merge.answer
@@ -93,7 +93,7 @@ class Modern:
                     return _finished(message, refusal, None)
             try:
                 headers = passed_on(request.headers)
-                return await self._passage.post(request, way, raw, message, headers, alive)
+                return await self._passage.post(request, way, hello, raw, message, headers, alive)
             except StateRefused as refused:
                 return _finished(message, refused.outcome, None)
             except NotModern as error:
@@ -104,11 +104,14 @@ class Modern:
                 self._eras.forget(way.server.slug)
                 raise
 
+        given = inbound.repeated(request, message)
+
         async def bridged(progress: Progress | None) -> web.Response:
             # asked before the request: what fails afterwards would hide an outcome
             async with alive.hold():
                 introduction = await self._asker.ask(way, hello, DISCOVER, {})
-                outcome = await self._bridge.answer(way, hello, method, params, progress=progress)
+                answer = self._bridge.answer
+                outcome = await answer(way, hello, method, params, given, progress)
             return _finished(message, outcome, introduction.get("result", {}).get("serverInfo"))
 
         return await answered(request, message, bridged, logs.of_request(params))
