@@ -41,12 +41,5 @@ _LEGACY_SUBSCRIPTIONS = {
     "resources-subscribe:resources-subscribe",
     "resources-unsubscribe:resources-unsubscribe",
 }
-# A server of 2025-11-25 does not know these headers, and the relay does not compare them.
-_PARAMETER_HEADERS = {
-    "http-custom-header-server-validation:sep-2243-server-reject-invalid-param-chars",
-    "http-custom-header-server-validation:sep-2243-server-reject-param-mismatch",
-    "http-custom-header-server-validation:sep-2243-server-validate-param-match",
-}
-
-MODERN_CALLER = _QUESTIONS_OF_MODERN_TOOLS | _MODERN_SUBSCRIPTIONS | _PARAMETER_HEADERS
+MODERN_CALLER = _QUESTIONS_OF_MODERN_TOOLS | _MODERN_SUBSCRIPTIONS
 LEGACY_CALLER = _QUESTIONS_OF_LEGACY_TOOLS | _LEGACY_SUBSCRIPTIONS
