@@ -5,6 +5,7 @@ from typing import Any
 
 from aiohttp import web
 from mcp.shared.inbound import (
+    MCP_PARAM_HEADER_PREFIX,
     MCP_PROTOCOL_VERSION_HEADER,
     NAME_BEARING_METHODS,
     InboundLadderRejection,
@@ -22,11 +23,11 @@ from mcp_types.jsonrpc import (
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
 from services.relay import rpc
-from services.relay.upstream import PARAM_PREFIX
 from shared.contracts.problems import Problem, ProblemKind
 from shared.web import body as incoming
 
 MAX_BODY_BYTES = 4 * 1024 * 1024
+_PARAM = MCP_PARAM_HEADER_PREFIX.lower()
 _MEMBERS = frozenset({"jsonrpc", "id", "method", "params", "result", "error"})
 _PARAMS = frozenset({"_meta", "arguments", "name", "uri"})
 _LONGEST_NAME = 2048 + 64  # a server's own, and what the merged view puts before it
@@ -131,7 +132,7 @@ def repeated(request: web.Request, message: rpc.Message) -> dict[str, str]:
     two readers could believe two different ones."""
     found: dict[str, str] = {}
     for name, value in request.headers.items():
-        if not name.lower().startswith(PARAM_PREFIX):
+        if not name.lower().startswith(_PARAM):
             continue
         if name.lower() in found:
             text = f"{name} header appears more than once"

@@ -35,7 +35,7 @@ _PASSED = frozenset(
         "tracestate",
     }
 )
-PARAM_PREFIX = MCP_PARAM_HEADER_PREFIX.lower()
+_PARAM = MCP_PARAM_HEADER_PREFIX.lower()
 _ALWAYS = {
     "Accept": "application/json, text/event-stream",
     "Accept-Encoding": "identity",  # a compressed answer could unpack to any size
@@ -49,7 +49,7 @@ def passed_on(headers: Mapping[str, str]) -> CIMultiDict[str]:
     return CIMultiDict(
         (name, value)
         for name, value in headers.items()
-        if name.lower() in _PASSED or name.lower().startswith(PARAM_PREFIX)
+        if name.lower() in _PASSED or name.lower().startswith(_PARAM)
     )
 
 
