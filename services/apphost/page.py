@@ -5,6 +5,7 @@ SEP-1865, "UI resource format". Every refusal is a `Problem` that its author can
 
 import base64
 import binascii
+import hashlib
 import re
 from dataclasses import dataclass
 from typing import Any
@@ -25,6 +26,11 @@ class Page:
 
     html: bytes
     ui: dict[str, Any] | None
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the server's bytes, in hex: nothing that strad adds is in it."""
+        return hashlib.sha256(self.html).hexdigest()
 
 
 def read_page(result: dict[str, Any]) -> Page:

@@ -1,6 +1,7 @@
 """The host's own log: what the page wrote, what passed, what it may use. All of it plain text."""
 
 import asyncio
+import hashlib
 import re
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ from playwright.async_api import Locator, expect
 from tests.apphost.console import Console
 from tests.browser import IN_BROWSER
 from tests.browser.people import Person
-from tests.browser.probe import heard, probe
+from tests.browser.probe import PROBE, heard, probe
 from tests.browser.sdk import Sdk
 
 pytestmark = IN_BROWSER
@@ -141,7 +142,9 @@ async def test_it_tells_what_was_declared_taken_and_dropped(
     await visitor.open("/apps/toys")
     frame = await visitor.app()
     await frame.evaluate("ready.then(hello)")
+    digest = hashlib.sha256(PROBE.encode()).hexdigest()
     assert await facts(visitor) == {
+        "The server's page": f"{len(PROBE.encode())} bytes, SHA-256 {digest}",
         "Mounts": "1",
         "Starts": "2",
         "Images, fonts and media from": "data:, blob:, https://cdn.test.example",

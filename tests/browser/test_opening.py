@@ -31,6 +31,12 @@ async def test_the_opening_call_gives_input_then_result_each_once(
     await visitor.state("Ready")
 
 
+async def test_a_call_without_arguments_is_told_as_one(console: Console, visitor: Person) -> None:
+    frame = await probe(console, visitor, inputSchema={"type": "object"})
+    told = await heard(frame, 2)
+    assert [one["params"] for one in told] == [{"arguments": {}}, RESULT]
+
+
 async def test_nothing_is_said_before_the_page_has_initialized(
     console: Console, visitor: Person
 ) -> None:

@@ -64,10 +64,17 @@ class Frame:
             raise no_such_server(slug)
         ui = page.ui if page.ui is not None else await self._listed(who, slug, uri)
         origins = csp.declared(ui, self._config.host)
-        if ui:
-            log.event("frame-policy", slug=slug, origins=origins.accepted, dropped=origins.dropped)
+        log.event(
+            "frame-policy",
+            slug=slug,
+            page=page.digest,
+            origins=origins.accepted,
+            dropped=origins.dropped,
+            scripts=server.app.scripts,
+        )
         headers = csp.frame_headers(origins.accepted, server.app)
-        told = policy_facts.facts(origins, ui, server.app)
+        came = ("The server's page", f"{len(page.html)} bytes, SHA-256 {page.digest}")
+        told = [came, *policy_facts.facts(origins, ui, server.app)]
         headers["Server-Timing"] = policy_facts.header(told, ui)
         return web.Response(body=document.wrap(page.html, server.app), headers=headers)
 
