@@ -14,7 +14,7 @@ from mcp.shared.inbound import MCP_PARAM_HEADER_PREFIX
 from multidict import CIMultiDict
 from yarl import URL
 
-from services.relay import rpc, weigh
+from services.relay import rpc, trace, weigh
 from services.relay.gate import Way
 from services.relay.passport import Passports
 from shared.contracts.config import Identity, Server
@@ -31,8 +31,6 @@ _PASSED = frozenset(
         "mcp-method",
         "mcp-name",
         "mcp-protocol-version",
-        "traceparent",
-        "tracestate",
     }
 )
 _PARAM = MCP_PARAM_HEADER_PREFIX.lower()
@@ -79,6 +77,7 @@ class Upstream:
         server = way.server
         url = self._urls.setdefault(server.url, URL(server.url))
         sent: CIMultiDict[str] = CIMultiDict(_ALWAYS)
+        sent.update(trace.headers())
         sent.update(headers)
         sent.update(self._credentials.get(server.slug, {}))
         if server.identity is Identity.SIGNED:

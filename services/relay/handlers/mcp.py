@@ -6,7 +6,7 @@ from functools import partial
 from aiohttp import web
 from mcp_types.jsonrpc import INVALID_REQUEST
 
-from services.relay import inbound, rpc
+from services.relay import inbound, rpc, trace
 from services.relay.alive import Alive, Watch
 from services.relay.audit import Audit
 from services.relay.gate import Gate
@@ -47,7 +47,7 @@ class Mcp:
 
     async def post(self, request: web.Request) -> web.StreamResponse:
         """One JSON-RPC message. What goes wrong is told with its id, once that is known."""
-        view = await view_of(self._gate, request)
+        view = await self._view(request)
         raw = await inbound.body(request)
         alive = self._alive(request, view)
         try:
@@ -62,9 +62,13 @@ class Mcp:
         ask = partial(answer, request, view, raw, message, alive)
         return await self._told(request, view, message, ask)
 
+    async def _view(self, request: web.Request) -> View:
+        trace.begin(request.headers)
+        return await view_of(self._gate, request)
+
     async def get(self, request: web.Request) -> web.StreamResponse:
         """The session's stream; not in 2026-07-28."""
-        view = await view_of(self._gate, request)
+        view = await self._view(request)
         if inbound.is_modern(request, {}):
             return web.Response(status=405, headers={"Allow": "POST"})
         alive = self._alive(request, view)
@@ -73,7 +77,7 @@ class Mcp:
 
     async def delete(self, request: web.Request) -> web.StreamResponse:
         """The end of a session; not in 2026-07-28."""
-        view = await view_of(self._gate, request)
+        view = await self._view(request)
         if inbound.is_modern(request, {}):
             return web.Response(status=405, headers={"Allow": "POST"})
         ask = partial(self._sessioned.delete, request, view)
