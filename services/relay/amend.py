@@ -1,20 +1,32 @@
-"""What is changed in messages that otherwise pass as they are: two things, and nothing else.
+"""What is changed in messages that otherwise pass as they are: three things, and nothing else.
 
-Listings lose the tools that this caller may not call (`policy.py`); `requestState` leaves sealed.
+Listings lose the tools that this caller may not call (`policy.py`), and who sees no change of them
+is not told of one; `requestState` leaves sealed.
 """
 
 from services.relay import policy, rpc
+from services.relay.changes import list_of
 from services.relay.gate import Way
 from services.relay.hello import Hello
+from services.relay.seen import Seen
 from services.relay.splice import with_text
 from services.relay.states import MEMBER, StateRefused, States, state_of
 
 
 class Amend:
-    """For one request and what answers it. `states`: None in versions without `requestState`."""
+    """For one request and what answers it.
+
+    `states`: None in versions without `requestState`. `seen`: where changes are told of and a
+    policy takes tools away.
+    """
 
     def __init__(
-        self, way: Way, hello: Hello, asked: rpc.Message, states: States | None = None
+        self,
+        way: Way,
+        hello: Hello,
+        asked: rpc.Message,
+        states: States | None = None,
+        seen: Seen | None = None,
     ) -> None:
         self.server = way.server
         self._way = way
@@ -22,6 +34,13 @@ class Amend:
         self._method = asked.get("method", "")
         self._params = asked.get("params", {})
         self._states = states
+        self._seen = seen
+
+    async def passes(self, message: rpc.Message) -> bool:
+        """Whether a message of the server is for this caller at all."""
+        if self._seen is None or list_of(message) != "tools":
+            return True
+        return await self._seen.changed(self._way, "tools")
 
     def request(self, raw: bytes) -> bytes:
         """The bytes of the request as the server gets them. Raises `StateRefused`."""

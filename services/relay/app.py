@@ -21,20 +21,26 @@ from services.relay.catalog import Catalog
 from services.relay.console import Console
 from services.relay.cursors import Cursors
 from services.relay.definitions import Definitions
+from services.relay.endless import Endless
 from services.relay.entitlements.entitling import Entitling
 from services.relay.eras import Eras
 from services.relay.gate import Gate
 from services.relay.handlers.handshake import Handshake
 from services.relay.handlers.internal import Internal
 from services.relay.handlers.legacy import Sessioned
+from services.relay.handlers.listen import Listen
 from services.relay.handlers.mcp import Mcp
 from services.relay.handlers.metadata import Metadata
 from services.relay.handlers.modern import Modern
 from services.relay.handlers.own import Own
+from services.relay.handlers.session_stream import SessionStream
+from services.relay.hearing import LegacyHearing
 from services.relay.inbound import MAX_BODY_BYTES
 from services.relay.legacy import Legacy
+from services.relay.listener import Listener
 from services.relay.marks import Marks
 from services.relay.merge import Merge
+from services.relay.offered import Offered
 from services.relay.passage import Passage
 from services.relay.passport import Passports
 from services.relay.pool import Pool
@@ -47,6 +53,7 @@ from services.relay.running import Running
 from services.relay.sessions import McpSessions
 from services.relay.settings import Settings, read
 from services.relay.states import States
+from services.relay.subscribed import Subscribed
 from services.relay.upstream import Upstream
 from shared import egress
 from shared.clock import Clock, system_clock
@@ -106,7 +113,8 @@ def build(
     entitling = Entitling(settings, store, watch, clock)
     legacy, eras = Legacy(upstream), Eras(upstream, clock)
     states = States(seal, clock)
-    asker = Asker(upstream, eras, Pool(legacy, store, seal, clock), states)
+    pool, offered = Pool(legacy, store, seal, clock), Offered(clock)
+    asker = Asker(upstream, eras, pool, states)
     definitions = Definitions()
     audit = Audit(Trail(store, settings.audit_seal, clock, config.audit), definitions)
     catalog = Catalog(asker, clock, definitions)
@@ -117,17 +125,22 @@ def build(
     sessions = McpSessions(store, seal, clock)
     tokens, seen = TokenReader(store, seal, clock), TokenSeen(store, clock)
     identify = Bearer(store, tokens, sessions, seen).identify
-    bridge = Bridge(asker, parts.calls)
+    bridge = Bridge(asker, parts.calls, offered)
     merge = Merge(asker, catalog, parts.calls, Cursors(seal, clock))
-    passage = Passage(upstream, states)
+    endless = Endless()
+    passage = Passage(upstream, states, offered, endless)
     handshake = Handshake(eras, legacy, bridge, merge, sessions)
     renewal = Renewal(legacy, sessions)
     between = Between(store)
     running = Running(between)
     rendezvous = Rendezvous(store, seal, clock, between)
-    own = Own(sessions, running, rendezvous, bridge, merge)
+    listener = Listener(upstream, eras, asker, LegacyHearing(upstream, legacy, pool, offered))
+    subscribed = Subscribed(store, seal, clock)
+    stream = SessionStream(listener, catalog, subscribed, between, endless)
+    own = Own(sessions, running, rendezvous, stream, bridge, merge)
     sessioned = Sessioned(handshake, sessions, renewal, passage, legacy, own, parts.calls)
-    modern = Modern(eras, passage, bridge, merge, parts.calls, asker)
+    listen = Listen(listener, catalog, endless)
+    modern = Modern(eras, passage, bridge, merge, parts.calls, asker, listen)
     mcp = Mcp(gate, identify, watch, modern, sessioned, audit)
     metadata = Metadata(config.public_url, passports)
 
@@ -153,7 +166,7 @@ def build(
         await client.close()
         await store.close()
 
-    public.on_shutdown.append(passage.close)
+    public.on_shutdown.append(endless.close)
     # the internal port is opened first and closed last
     internal.cleanup_ctx.append(resources)
     return public, internal

@@ -1,8 +1,7 @@
 """One server for a caller of the other version: discovery, lists, reads and calls.
 
 What a server asks back is answered where the caller is (`interview.py`, for callers of the versions
-before 2026-07-28). What would need it to tell of changes is not carried across versions and so is
-never announced.
+before 2026-07-28); what it tells of changes is in `listener.py`.
 """
 
 from typing import Any
@@ -14,6 +13,7 @@ from services.relay.ask import DISCOVER, Asker
 from services.relay.calls import Calls
 from services.relay.gate import Way
 from services.relay.hello import Hello
+from services.relay.offered import Offered
 from services.relay.pool import REPEATABLE
 from services.relay.progress import Progress
 from shared.contracts.wire import Surface
@@ -28,7 +28,8 @@ _CHANGES = frozenset({"listChanged", "subscribe"})
 class Bridge:
     """Answers in place of one server. Methods may raise a `Problem`."""
 
-    def __init__(self, asker: Asker, calls: Calls) -> None:
+    def __init__(self, asker: Asker, calls: Calls, offered: Offered) -> None:
+        self._offered = offered
         self._asker = asker
         self._calls = calls
 
@@ -46,7 +47,8 @@ class Bridge:
             refusal = await self._calls.refusal(way, hello, params.get("name"), Surface.CLIENT)
             return refusal or await self._calls.call(way, hello, params, headers, progress)
         if method == DISCOVER:
-            return announced(await self._asker.ask(way, hello, DISCOVER, {}))
+            tells = not self._offered.nothing(way.server.slug)
+            return announced(await self._asker.ask(way, hello, DISCOVER, {}), tells=tells)
         if method not in _CARRIED:
             return unknown_method(method)
         answer = await self._asker.ask(way, hello, method, params, progress=progress)
@@ -59,12 +61,17 @@ def unknown_method(method: str) -> rpc.Message:
     return rpc.failure(METHOD_NOT_FOUND, f"Method not found: {method[:128]}")
 
 
-def announced(answer: rpc.Message) -> rpc.Message:
-    """A server's introduction with those capabilities that work here."""
+def announced(answer: rpc.Message, *, tells: bool) -> rpc.Message:
+    """A server's introduction with those capabilities that work here.
+
+    `tells`: whether it can be listened to, so that it may be said to tell of changes.
+    """
     if "error" in answer:
         return answer
     given = answer["result"]["capabilities"]
-    kept = {name: _without_changes(given[name]) for name in given if name in _ANNOUNCED}
+    kept = {name: given[name] for name in given if name in _ANNOUNCED}
+    if not tells:
+        kept = {name: _without_changes(value) for name, value in kept.items()}
     return {"result": {**answer["result"], "capabilities": kept}}
 
 

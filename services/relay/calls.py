@@ -18,6 +18,7 @@ from services.relay.gate import Way
 from services.relay.hello import Hello
 from services.relay.marks import Marks
 from services.relay.progress import Progress
+from services.relay.seen import Seen
 from shared import metrics
 from shared.contracts.access import Call, Decision, Denied, Reason
 from shared.contracts.wire import Surface
@@ -97,6 +98,14 @@ class Calls:
         if decision.ok and facts and surface in _OF_ONE_PAGE and facts.page != page:
             return Denied(Reason.NOT_DECLARING)
         return decision
+
+    async def seen(self, way: Way, hello: Hello) -> Seen | None:
+        """What this person sees of the tools now; None where no policy takes any away."""
+        if not policy.restricts(way.server):
+            return None
+        seen = Seen(self._catalog, hello)
+        await seen.note(way, "tools")
+        return seen
 
     async def call(
         self,

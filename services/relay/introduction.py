@@ -11,6 +11,11 @@ from services.relay.together import Ways, together
 
 SERVER_INFO = {"name": "strad", "title": "strad", "version": "1"}
 MAX_CHARACTERS = 8000
+_CHANGES: dict[str, tuple[str, ...]] = {
+    "prompts": ("listChanged",),
+    "resources": ("listChanged", "subscribe"),
+    "tools": ("listChanged",),
+}
 _MERGED = ("completions", "logging", "prompts", "resources", "tools")
 
 
@@ -31,7 +36,7 @@ async def introduce(asker: Asker, ways: Ways, hello: Hello) -> rpc.Message:
     got = await together(ways, one)
     given = [said["capabilities"] for said in got.found.values()]
     capabilities: rpc.Message = {
-        name: {}
+        name: _changes(name, given, tells=bool(got.failed))
         for name in _MERGED
         if got.failed or name == "tools" or any(name in one for one in given)
     }
@@ -43,6 +48,16 @@ async def introduce(asker: Asker, ways: Ways, hello: Hello) -> rpc.Message:
         "instructions": _instructions(ways, got.found),
     }
     return {"result": result | ({"_meta": got.missing} if got.failed else {})}
+
+
+def _changes(kind: str, given: list[rpc.Message], *, tells: bool) -> rpc.Message:
+    """Which changes of a kind any of them tells of."""
+    found = [value for one in given if isinstance(value := one.get(kind), dict)]
+    return {
+        flag: True
+        for flag in _CHANGES.get(kind, ())
+        if tells or any(value.get(flag) is True for value in found)
+    }
 
 
 def _extensions(given: list[rpc.Message]) -> rpc.Message:

@@ -1,7 +1,9 @@
 """Speaking 2025-11-25 and before to a server: a handshake, a session, requests in it."""
 
 import asyncio
+import contextlib
 import itertools
+from collections.abc import Coroutine
 from dataclasses import dataclass
 from typing import Any
 
@@ -108,7 +110,7 @@ class Legacy:
 
         async def on_message(message: rpc.Message) -> None:
             if "id" in message:
-                await self.tell(way, session, _no_answer(message))
+                await self.refuse(way, session, message)
             elif progress is not None:
                 await progress.heard(message)
 
@@ -123,7 +125,9 @@ class Legacy:
         except asyncio.CancelledError:
             # in these versions a closed connection cancels nothing; a message does
             params = {"requestId": number, "reason": "the caller left"}
-            self._tell_later(way, session, {"method": "notifications/cancelled", "params": params})
+            self.later(
+                self.tell(way, session, {"method": "notifications/cancelled", "params": params})
+            )
             raise
 
     async def tell(self, way: Way, session: Session, message: rpc.Message) -> None:
@@ -131,6 +135,10 @@ class Legacy:
         body = rpc.dumps({"jsonrpc": "2.0", **message})
         async with self._upstream.open(way, "POST", session.headers, body):
             pass
+
+    async def refuse(self, way: Way, session: Session, message: rpc.Message) -> None:
+        """Answer a server that asks something that nobody here can be asked."""
+        await self.tell(way, session, _no_answer(message))
 
     async def end(self, way: Way, session: Session) -> None:
         """End a session; a server that does not allow it may refuse."""
@@ -146,13 +154,13 @@ class Legacy:
     def _next_id(self) -> str:
         return f"{self._prefix}-{next(self._numbers)}"
 
-    def _tell_later(self, way: Way, session: Session, message: rpc.Message) -> None:
+    def later(self, work: Coroutine[Any, Any, object]) -> None:
+        """Do something that nobody waits for, and that a server may also do without."""
+
         async def run() -> None:
-            try:
+            with contextlib.suppress(Problem, SessionLost, TimeoutError):
                 async with asyncio.timeout(2):
-                    await self.tell(way, session, message)
-            except (Problem, TimeoutError):
-                return  # a courtesy: the server has its own deadline
+                    await work
 
         task = asyncio.create_task(run())
         self._later.add(task)

@@ -19,7 +19,7 @@ from services.relay.hello import Hello
 from services.relay.progress import Progress
 from services.relay.upstream import Upstream
 
-_ID = 1  # each request has its own response: nothing is told apart by it
+ID = 1  # each request has its own response: nothing is told apart by it
 
 
 class NotModern(Exception):
@@ -40,24 +40,33 @@ async def ask(
     progress: Progress | None = None,
 ) -> rpc.Message:
     """Ask one server; the answer holds `result` or `error`. Raises `NotModern` or a `Problem`."""
-    sent = {"MCP-Protocol-Version": LATEST_MODERN_VERSION, "Mcp-Method": method, **(headers or {})}
-    name = params.get(NAME_BEARING_METHODS.get(method, ""))
-    if isinstance(name, str):
-        sent["Mcp-Name"] = encode_header_value(name)
-    body = rpc.dumps(rpc.request(_ID, method, {**params, "_meta": _meta(hello, params, progress)}))
+    sent, body = message(hello, method, params, progress)
+    sent |= headers or {}
     heard = progress.heard if progress is not None else None
     async with upstream.open(way, "POST", sent, body) as response:
-        message = await read_answer(way.server, response, _ID, heard)
-    if not_modern(response.status, message, _ID):
-        raise NotModern(message)
-    return message
+        answer = await read_answer(way.server, response, ID, heard)
+    if not_modern(response.status, answer, ID):
+        raise NotModern(answer)
+    return answer
 
 
-def not_modern(status: int, message: rpc.Message, request_id: rpc.Id) -> bool:
+def message(
+    hello: Hello, method: str, params: rpc.Message, progress: Progress | None = None
+) -> tuple[dict[str, str], bytes]:
+    """The headers and the body of a request."""
+    headers = {"MCP-Protocol-Version": LATEST_MODERN_VERSION, "Mcp-Method": method}
+    name = params.get(NAME_BEARING_METHODS.get(method, ""))
+    if isinstance(name, str):
+        headers["Mcp-Name"] = encode_header_value(name)
+    meta = _meta(hello, params, progress)
+    return headers, rpc.dumps(rpc.request(ID, method, {**params, "_meta": meta}))
+
+
+def not_modern(status: int, answer: rpc.Message, request_id: rpc.Id) -> bool:
     """Whether an answer is how an older server refuses a request outside of any session."""
-    error = message.get("error")
+    error = answer.get("error")
     code = error.get("code") if isinstance(error, dict) else None
-    return status >= 400 and code == INVALID_REQUEST and message.get("id") != request_id
+    return status >= 400 and code == INVALID_REQUEST and answer.get("id") != request_id
 
 
 def _meta(hello: Hello, params: rpc.Message, progress: Progress | None) -> dict[str, Any]:

@@ -4,7 +4,6 @@ The request's bytes are forwarded, the answer's bytes come back, streams flow ev
 little that is changed on the way is in `amend.py`.
 """
 
-import asyncio
 import contextlib
 from collections.abc import Mapping
 
@@ -16,37 +15,35 @@ from services.relay.alive import Alive
 from services.relay.amend import Amend
 from services.relay.answers import let_end
 from services.relay.audit import heard
+from services.relay.endless import Endless
 from services.relay.events import events_of
 from services.relay.gate import Way
 from services.relay.hello import Hello
-from services.relay.legacy import SESSION_HEADER, SessionLost, lost
-from services.relay.modern import NotModern, not_modern
+from services.relay.legacy import SESSION_HEADER, SessionLost
+from services.relay.offered import Offered
 from services.relay.out import Out
 from services.relay.progress import METHOD as PROGRESS
+from services.relay.seen import Seen
+from services.relay.single import answers, json_of, single
 from services.relay.states import States
 from services.relay.streams import data_of, is_resumable, with_data
-from services.relay.upstream import (
-    Patience,
-    Upstream,
-    broke_off,
-    deadline,
-    malformed,
-    read_message,
-    refused,
-    whole,
-)
+from services.relay.upstream import Patience, Upstream, broke_off, deadline, read_message
 from shared import log
-from shared.contracts.config import Server
 from shared.contracts.problems import Problem
+
+_NO_STREAM = {"Allow": "POST, DELETE"}
 
 
 class Passage:
     """Carries requests through. Methods raise a `Problem` until an answer has begun."""
 
-    def __init__(self, upstream: Upstream, states: States) -> None:
+    def __init__(
+        self, upstream: Upstream, states: States, offered: Offered, endless: Endless
+    ) -> None:
         self._upstream = upstream
+        self._offered = offered
         self._states = states
-        self._endless: set[asyncio.Task[object]] = set()
+        self._endless = endless
 
     async def post(
         self,
@@ -57,6 +54,7 @@ class Passage:
         message: rpc.Message,
         headers: Mapping[str, str],
         alive: Alive,
+        seen: Seen | None = None,
     ) -> web.StreamResponse:
         """Forward one message and its answer.
 
@@ -64,7 +62,7 @@ class Passage:
         `StateRefused` when it was not sent.
         """
         server, request_id = way.server, message.get("id") if "method" in message else None
-        amend = Amend(way, hello, message, self._states if "MCP-Method" in headers else None)
+        amend = Amend(way, hello, message, self._states if "MCP-Method" in headers else None, seen)
         out, raw = Out(request), amend.request(raw)
         try:
             async with (
@@ -77,9 +75,10 @@ class Passage:
                 if request_id is None:
                     return web.Response(status=202 if response.status < 400 else 400)
                 if response.content_type != "text/event-stream" or response.status != 200:
-                    return await _single(server, response, request_id, headers, amend)
+                    return await single(server, response, request_id, headers, amend)
                 if message["method"] == "subscriptions/listen":
-                    self._runs_on(limit)
+                    limit.reschedule(None)
+                    self._endless.add()
                     patience = None
                 return await self._stream(amend, response, out, alive, request_id, patience)
         except Problem as problem:
@@ -96,8 +95,14 @@ class Passage:
         hello: Hello,
         headers: Mapping[str, str],
         alive: Alive,
+        seen: Seen | None = None,
     ) -> web.StreamResponse:
-        """The stream that a server keeps open for a session (GET)."""
+        """The stream that a server keeps open for a session (GET).
+
+        409 where the session has one, 405 where the server offers none: that is remembered.
+        """
+        if self._offered.nothing(way.server.slug):
+            return web.Response(status=405, headers=_NO_STREAM)
         out = Out(request)
         try:
             async with (
@@ -106,28 +111,21 @@ class Passage:
             ):
                 if response.status == 404:
                     raise SessionLost
+                if response.status == 409:
+                    return web.Response(status=409)
                 if response.content_type != "text/event-stream" or response.status != 200:
-                    return web.Response(status=405, headers={"Allow": "POST, DELETE"})
-                self._runs_on(limit)
+                    self._offered.note(way.server.slug, response.status)
+                    return web.Response(status=405, headers=_NO_STREAM)
+                limit.reschedule(None)
+                self._endless.add()
                 await out.begin()
-                return await self._stream(Amend(way, hello, {}), response, out, alive, None, None)
+                amend = Amend(way, hello, {}, seen=seen)
+                return await self._stream(amend, response, out, alive, None, None)
         except Problem as problem:
             if not out.begun:
                 raise
             log.event("stream-broke-off", slug=way.server.slug, reason=problem.kind)
             return await out.end()
-
-    async def close(self, _: web.Application) -> None:
-        """End the streams that have no end of their own: nobody who stops waits for them."""
-        for task in self._endless:
-            task.cancel()
-
-    def _runs_on(self, limit: asyncio.Timeout) -> None:
-        limit.reschedule(None)
-        task = asyncio.current_task()
-        assert task is not None
-        self._endless.add(task)
-        task.add_done_callback(self._endless.discard)
 
     async def _stream(
         self,
@@ -151,17 +149,19 @@ class Passage:
                             message = read_message(server, data)
                             if patience is not None and message.get("method") == PROGRESS:
                                 patience.renew()
+                            if not await amend.passes(message):
+                                continue
                             amended = amend.answer(message, data)
                             if amended is not data:
                                 data, event = amended, with_data(event, amended)
-                            if not answered and _answers(message, request_id):
+                            if not answered and answers(message, request_id):
                                 answered = True
                                 heard(message)
                         out.resumable = out.resumable or is_resumable(event)
                         if answered and not (out.begun or passed or out.resumable):
                             # nothing came before it: as plain JSON no reader limits its length
                             await let_end(response)
-                            return _json(data, 200)
+                            return json_of(data, 200)
                         passed += event
                 finally:
                     # one write for all: for each small event it would hold up everybody else
@@ -172,40 +172,3 @@ class Passage:
         if request_id is not None and not answered and not out.resumable:
             raise broke_off(server)
         return await out.end()
-
-
-async def _single(
-    server: Server,
-    response: aiohttp.ClientResponse,
-    request_id: rpc.Id,
-    headers: Mapping[str, str],
-    amend: Amend,
-) -> web.Response:
-    """An answer that is not a stream."""
-    if response.content_type != "application/json":
-        if response.status >= 400:
-            raise refused(server, f"it answered HTTP {response.status}")
-        raise malformed(server, f"its answer is {response.content_type}, not JSON")
-    raw = await whole(server, response)
-    message = read_message(server, raw)
-    if SESSION_HEADER in headers and lost(response.status, message, request_id):
-        raise SessionLost
-    if "MCP-Method" in headers and not_modern(response.status, message, request_id):
-        raise NotModern(message)
-    refusal = response.status >= 400 and isinstance(message.get("error"), dict)
-    if not refusal and not _answers(message, request_id):
-        raise malformed(server, "its answer does not answer the request")
-    heard(message)
-    return _json(amend.answer(message, raw), response.status)
-
-
-def _answers(message: rpc.Message, request_id: rpc.Id | None) -> bool:
-    return (
-        "method" not in message
-        and message.get("id") == request_id
-        and ("result" in message or "error" in message)
-    )
-
-
-def _json(raw: bytes, status: int) -> web.Response:
-    return web.Response(body=raw, status=status, content_type="application/json")

@@ -6,6 +6,9 @@ listing or a read is repeated in it, a call never is.
 """
 
 import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from weakref import WeakValueDictionary
 
@@ -21,9 +24,10 @@ from shared import keys, log
 from shared.clock import Clock
 from shared.contracts.problems import Problem, ProblemKind
 from shared.signing import Seal, SealBroken
-from shared.stores.kv import KeyValue
+from shared.stores.kv import KeyValue, StoreUnavailable
 
 KEEP_SECONDS = 3600
+HEARD_SECONDS = 45
 MAX_RESULT_BYTES = 64 * 1024  # Redis is small, and when it is full nobody gets in
 REPEATABLE = frozenset(
     {
@@ -75,6 +79,45 @@ class Pool:
                 raise session_renewed(way) from None
             return await self._again(way, session, method, params)
 
+    @asynccontextmanager
+    async def to_listen(self, way: Way, hello: Hello) -> AsyncIterator[Session | None]:
+        """The session, if nobody else listens in it at any replica; it is kept from them inside."""
+        session = await self.session(way, hello)
+        if session.id is None:
+            yield session
+            return
+        key = keys.UPSTREAM.key("heard", way.server.slug, self._seal.digest("heard", session.id))
+        if not await self._store.add(key, b"1", HEARD_SECONDS):
+            yield None
+            return
+        keeping = asyncio.create_task(self._hold(key))
+        try:
+            yield session
+        finally:
+            keeping.cancel()
+            # if it cannot be removed it ends by itself
+            with contextlib.suppress(StoreUnavailable):
+                await self._store.remove(key)
+
+    async def renew(self, way: Way, hello: Hello, lost: Session) -> None:
+        """The server has lost this session: open another one, unless somebody has."""
+        await self._open(way, hello, lost)
+
+    async def _hold(self, key: str) -> None:
+        while True:
+            await asyncio.sleep(HEARD_SECONDS / 3)
+            with contextlib.suppress(StoreUnavailable):
+                await self._store.put(key, b"1", HEARD_SECONDS)
+
+    @staticmethod
+    def introduction(hello: Hello) -> rpc.Message:
+        """What a server is told of a caller with `initialize`."""
+        return {
+            "protocolVersion": LATEST_HANDSHAKE_VERSION,
+            "capabilities": hello.without_answers().capabilities,
+            "clientInfo": hello.name,
+        }
+
     async def _again(
         self, way: Way, session: Session, method: str, params: rpc.Message
     ) -> rpc.Message:
@@ -92,12 +135,7 @@ class Pool:
             found = await self._find(key, hello)
             if found is not None and (old is None or found.id != old.id):
                 return found
-            params = {
-                "protocolVersion": LATEST_HANDSHAKE_VERSION,
-                "capabilities": hello.without_answers().capabilities,
-                "clientInfo": hello.name,
-            }
-            session = await self._legacy.handshake(way, params, confirm=True)
+            session = await self._legacy.handshake(way, self.introduction(hello), confirm=True)
             return await self._keep(way, hello, session)
 
     async def _louder(self, way: Way, hello: Hello, session: Session, level: str) -> Session:

@@ -5,9 +5,11 @@ does not exist. It proves nothing: every request in it still needs its token. Se
 the digest of its id, so that any replica continues it.
 """
 
+from dataclasses import replace
 from typing import Any
 
 from services.relay import rpc
+from services.relay.alive import Alive
 from services.relay.legacy import Session
 from shared import ids, keys
 from shared.clock import Clock
@@ -84,6 +86,16 @@ class McpSessions:
         if self._clock() - session.touched > _TOUCH_SECONDS:
             await self.replace(session_id, session)
         return session
+
+    def lasting(self, session_id: str, session: McpSession, alive: Alive) -> Alive:
+        """`alive` while the session lasts too. A session that only listens is used as well."""
+
+        async def check() -> None:
+            await alive.check()
+            if await self.find(session_id, session.subject, session.view) is None:
+                raise Problem(ProblemKind.NOT_FOUND, "The session has ended.", "Begin a new one.")
+
+        return replace(alive, check=check)
 
     async def end(self, session_id: str) -> None:
         """Forget a session."""

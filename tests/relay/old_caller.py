@@ -56,7 +56,7 @@ class OldCaller:
     async def post(self, body: Any) -> AsyncIterator[aiohttp.ClientResponse]:
         """One message."""
         async with self.h.http.post(
-            self.at + self.path, json=body, headers=await self._headers()
+            self.at + self.path, json=body, headers=await self.headers()
         ) as response:
             yield response
 
@@ -76,11 +76,12 @@ class OldCaller:
     @asynccontextmanager
     async def stream(self, **more: str) -> AsyncIterator[aiohttp.ClientResponse]:
         """GET."""
-        headers = await self._headers() | {k.replace("_", "-"): v for k, v in more.items()}
+        headers = await self.headers() | {k.replace("_", "-"): v for k, v in more.items()}
         async with self.h.http.get(self.at + self.path, headers=headers) as response:
             yield response
 
-    async def _headers(self) -> dict[str, str]:
+    async def headers(self) -> dict[str, str]:
+        """What each of its requests carries."""
         sent = await self.h.bearer(self.name) | {"Accept": ACCEPT}
         sent["Host"] = self.h.url.removeprefix("http://")
         return sent | ({"Mcp-Session-Id": self.session} if self.session else {})

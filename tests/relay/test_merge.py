@@ -252,7 +252,7 @@ async def test_the_merged_view_presents_itself_with_the_extensions_of_all() -> N
         result = body["result"]
         assert result["supportedVersions"] == ["2026-07-28"]
         assert "io.modelcontextprotocol/ui" in result["capabilities"]["extensions"]
-        assert result["capabilities"]["tools"] == {}
+        assert result["capabilities"]["tools"] == {"listChanged": True}
         assert set(result["capabilities"]) == {"extensions", "prompts", "resources", "tools"}
         assert "a (A), b (B)" in result["instructions"]
         assert result["instructions"].count("This is toys.") == 2

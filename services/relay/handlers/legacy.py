@@ -63,22 +63,26 @@ class Sessioned:
     async def get(self, request: web.Request, view: View, alive: Alive) -> web.StreamResponse:
         """The stream of a session, where the server offers one."""
         session_id, session = await self._session(request, view, None)
+        alive = self._sessions.lasting(session_id, session, alive)
         if not session.through:
-            return web.Response(status=405, headers={"Allow": "POST, DELETE"})
+            return await self._own.get(request, view, session_id, session, alive)
         way, hello = view.ways[0], of_handshake(session.params)
+        seen = await self._calls.seen(way, hello)
         try:
             headers = _headers(request, session)
-            return await self._passage.listen(request, way, hello, headers, alive)
+            return await self._passage.listen(request, way, hello, headers, alive, seen)
         except SessionLost:
             session = await self._renew(way, session_id, session)
             headers = _headers(request, session)
-            return await self._passage.listen(request, way, hello, headers, alive)
+            return await self._passage.listen(request, way, hello, headers, alive, seen)
 
     async def delete(self, request: web.Request, view: View) -> web.Response:
         """End a session, here and at the server."""
         session_id, session = await self._session(request, view, None)
         await self._sessions.end(session_id)
-        if session.through:
+        if not session.through:
+            await self._own.end(session_id)
+        else:
             way = view.ways[0]
             try:
                 async with deadline(way.server):

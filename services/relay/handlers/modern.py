@@ -14,8 +14,9 @@ from services.relay.answered import answered
 from services.relay.ask import DISCOVER, Asker
 from services.relay.bridge import Bridge
 from services.relay.calls import Calls
+from services.relay.changes import LISTEN
 from services.relay.eras import Era, Eras
-from services.relay.gate import Way
+from services.relay.handlers.listen import Listen
 from services.relay.hello import Hello, of_request
 from services.relay.introduction import SERVER_INFO
 from services.relay.merge import Merge
@@ -43,6 +44,7 @@ class Modern:
         merge: Merge,
         calls: Calls,
         asker: Asker,
+        listen: Listen,
     ) -> None:
         self._eras = eras
         self._passage = passage
@@ -50,6 +52,7 @@ class Modern:
         self._merge = merge
         self._calls = calls
         self._asker = asker
+        self._listen = listen
 
     async def post(
         self, request: web.Request, view: View, raw: bytes, message: rpc.Message, alive: Alive
@@ -62,7 +65,9 @@ class Modern:
         method, params = message["method"], message["params"]
         hello = of_request(params["_meta"])
         if not view.merged:
-            return await self._one(request, view.ways[0], raw, message, hello, alive)
+            return await self._one(request, view, raw, message, hello, alive)
+        if method == LISTEN:
+            return await self._listen.answer(request, view, hello, message, alive)
         headers = inbound.repeated(request, message)
 
         async def merged(progress: Progress | None) -> web.Response:
@@ -76,13 +81,13 @@ class Modern:
     async def _one(
         self,
         request: web.Request,
-        way: Way,
+        view: View,
         raw: bytes,
         message: rpc.Message,
         hello: Hello,
         alive: Alive,
     ) -> web.StreamResponse:
-        method, params = message["method"], message["params"]
+        way, method, params = view.ways[0], message["method"], message["params"]
         async with deadline(way.server):
             era = await self._eras.of(way)
         if era is Era.MODERN:
@@ -93,7 +98,9 @@ class Modern:
                     return _finished(message, refusal, None)
             try:
                 headers = passed_on(request.headers)
-                return await self._passage.post(request, way, hello, raw, message, headers, alive)
+                seen = await self._calls.seen(way, hello) if method == LISTEN else None
+                post = self._passage.post
+                return await post(request, way, hello, raw, message, headers, alive, seen)
             except StateRefused as refused:
                 return _finished(message, refused.outcome, None)
             except NotModern as error:
@@ -104,6 +111,8 @@ class Modern:
                 self._eras.forget(way.server.slug)
                 raise
 
+        if method == LISTEN:
+            return await self._listen.answer(request, view, hello, message, alive)
         given = inbound.repeated(request, message)
 
         async def bridged(progress: Progress | None) -> web.Response:

@@ -7,10 +7,11 @@ from aiohttp import web
 from mcp_types.jsonrpc import INVALID_PARAMS
 from mcp_types.methods import INPUT_REQUIRED_METHODS
 
-from services.relay import askable, inbound, logs, rpc, running
+from services.relay import askable, changes, inbound, logs, rpc, running
 from services.relay.alive import Alive
 from services.relay.answered import answered
 from services.relay.bridge import Bridge
+from services.relay.handlers.session_stream import SessionStream
 from services.relay.hello import Hello, of_handshake
 from services.relay.interview import Caller, Interview
 from services.relay.merge import Merge
@@ -30,12 +31,14 @@ class Own:
         sessions: McpSessions,
         running: Running,
         rendezvous: Rendezvous,
+        stream: SessionStream,
         bridge: Bridge,
         merge: Merge,
     ) -> None:
         self._sessions = sessions
         self._running = running
         self._rendezvous = rendezvous
+        self._stream = stream
         self._bridge = bridge
         self._merge = merge
 
@@ -86,6 +89,18 @@ class Own:
         seconds = max((way.server.longest for way in view.ways), default=1)
         return Caller(place, session.version, hello, out, still, seconds)
 
+    async def get(
+        self, request: web.Request, view: View, session_id: str, session: McpSession, alive: Alive
+    ) -> web.StreamResponse:
+        """The session's stream."""
+        hello = of_handshake(session.params).without_answers()
+        place = self._sessions.key(session_id)
+        return await self._stream.get(request, view, hello, place, alive)
+
+    async def end(self, session_id: str) -> None:
+        """The session has ended."""
+        await self._stream.end(self._sessions.key(session_id))
+
     async def _answer(
         self,
         view: View,
@@ -101,6 +116,10 @@ class Own:
         if method == logs.SET_LEVEL:
             return await self._set_level(session_id, session, params)
         inbound.check_name(message)
+        if method in {changes.SUBSCRIBE, changes.UNSUBSCRIBE}:
+            hello = of_handshake(session.params).without_answers()
+            place = self._sessions.key(session_id)
+            return await self._stream.subscribe(view, hello, place, method, params)
         ask = partial(self._ask, view, method, progress)
         if method in INPUT_REQUIRED_METHODS:
             return await interview.complete(ask, params)

@@ -1,0 +1,174 @@
+"""The GET stream of a session that the relay answers itself, and what the session subscribes to.
+
+A session has one stream at a time: a newer one ends the older, at whichever replica, so that no
+message is sent twice and a client whose connection broke is never locked out.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+
+from aiohttp import web
+from mcp_types.jsonrpc import INVALID_PARAMS
+
+from services.relay import changes, rpc
+from services.relay.alive import Alive
+from services.relay.between import Between
+from services.relay.bridge import unknown_method
+from services.relay.catalog import Catalog
+from services.relay.changes import ANYTHING, EVERY_LIST, MAX_URIS, Wanted
+from services.relay.endless import Endless
+from services.relay.gate import Way
+from services.relay.hello import Hello
+from services.relay.listener import Listener
+from services.relay.out import Out
+from services.relay.seen import Seen
+from services.relay.subscribed import Subscribed
+from services.relay.telling import READY_SECONDS, Telling, by_server
+from services.relay.upstream import deadline
+from services.relay.views import View
+from shared import ids
+from shared.contracts.problems import Problem
+
+EFFECT_SECONDS = 0.5
+_LONGEST_URI = 2048
+
+
+class SessionStream:
+    """`place`: the key of a session."""
+
+    def __init__(
+        self,
+        listener: Listener,
+        catalog: Catalog,
+        subscribed: Subscribed,
+        between: Between,
+        endless: Endless,
+    ) -> None:
+        self._listener = listener
+        self._catalog = catalog
+        self._subscribed = subscribed
+        self._between = between
+        self._endless = endless
+        self._streams: dict[tuple[str, str], tuple[Telling, asyncio.Event]] = {}
+        self._waiting: dict[str, asyncio.Event] = {}
+        between.on("stream-opened", lambda what: self._end(what["session"], what["stream"]))
+        between.on("session-ended", lambda what: self._end(what["session"], ""))
+        between.on("subscribed", lambda what: self._look_again(what["session"]))
+        between.on("resources-heard", lambda what: self._heard(what["session"]))
+
+    async def get(
+        self, request: web.Request, view: View, hello: Hello, place: str, alive: Alive
+    ) -> web.StreamResponse:
+        """The stream, for as long as it is the session's newest; 405 where nobody would tell."""
+        if not await self._offered(view, hello):
+            return web.Response(status=405, headers={"Allow": "POST, DELETE"})
+        self._endless.add()
+        name, out = ids.new_id(), Out(request)
+        await self._between.tell("stream-opened", session=place, stream=name)
+        telling = Telling(self._listener, Seen(self._catalog, hello), view, hello)
+        lists = {way.server.slug: EVERY_LIST for way in view.ways}
+        try:
+            async with (
+                alive.hold(),
+                telling.listening(lists),
+                self._open(telling, view, place, name),
+            ):
+                await out.begin()
+                await telling.run(out)
+        except Problem:
+            if not out.begun:
+                raise
+        return await out.end()
+
+    async def subscribe(
+        self, view: View, hello: Hello, place: str, method: str, params: rpc.Message
+    ) -> rpc.Message:
+        """`resources/subscribe` or `resources/unsubscribe`: the outcome."""
+        uri = params.get("uri")
+        if not isinstance(uri, str) or len(uri) > _LONGEST_URI:
+            text = f"params.uri must be text of at most {_LONGEST_URI} characters"
+            return rpc.failure(INVALID_PARAMS, text)
+        wanted = by_server(view, Wanted(uris=(uri,)))
+        ways = [way for way in view.ways if way.server.slug in wanted]
+        if not ways:
+            return rpc.failure(INVALID_PARAMS, f"Unknown resource: {uri}", {"uri": uri})
+        if not await self._listener.tells(ways[0], hello, wanted[ways[0].server.slug]):
+            return unknown_method(method)
+        if method == changes.UNSUBSCRIBE:
+            await self._subscribed.remove(place, uri)
+        elif not await self._subscribed.add(place, uri):
+            text = f"A session may subscribe to {MAX_URIS} resources: unsubscribe from one first."
+            return rpc.failure(INVALID_PARAMS, text)
+        await self._take_effect(place)
+        return {"result": {}}
+
+    async def end(self, place: str) -> None:
+        """The session has ended: so does its stream, at whichever replica."""
+        await self._subscribed.end(place)
+        await self._between.tell("session-ended", session=place)
+
+    async def _offered(self, view: View, hello: Hello) -> bool:
+        async def one(way: Way) -> bool:
+            try:
+                async with deadline(way.server, min(READY_SECONDS, way.server.timeout)):
+                    return await self._listener.tells(way, hello, ANYTHING)
+            except Problem:
+                return True  # it may, once it is back
+
+        return any(await asyncio.gather(*(one(way) for way in view.ways)))
+
+    @asynccontextmanager
+    async def _open(
+        self, telling: Telling, view: View, place: str, name: str
+    ) -> AsyncIterator[None]:
+        again = asyncio.Event()
+        self._streams[place, name] = (telling, again)
+        resources = asyncio.create_task(self._resources(telling, view, place, again))
+        try:
+            yield
+        finally:
+            del self._streams[place, name]
+            resources.cancel()
+            await asyncio.gather(resources, return_exceptions=True)
+
+    async def _resources(
+        self, telling: Telling, view: View, place: str, again: asyncio.Event
+    ) -> None:
+        """Listen to what the session has subscribed to, and anew when that has changed."""
+        async with AsyncExitStack() as now:
+            while True:
+                again.clear()
+                wanted = Wanted(uris=await self._subscribed.uris(place))
+                async with AsyncExitStack() as new:
+                    await new.enter_async_context(telling.listening(by_server(view, wanted)))
+                    await now.aclose()  # only now: nothing is missed between the two
+                    now.push_async_exit(new.pop_all())
+                await self._between.tell("resources-heard", session=place)
+                await again.wait()
+
+    async def _take_effect(self, place: str) -> None:
+        """Wait until the session's stream, at whichever replica, listens to what it now has."""
+        heard = self._waiting.setdefault(place, asyncio.Event())
+        try:
+            async with asyncio.timeout(EFFECT_SECONDS):
+                await self._between.tell("subscribed", session=place)
+                await heard.wait()
+        except TimeoutError:
+            return  # it has no stream, or is slow
+        finally:
+            self._waiting.pop(place, None)
+
+    def _end(self, session: str, but: str) -> None:
+        for (place, name), (telling, _) in self._streams.items():
+            if place == session and name != but:
+                telling.end()
+
+    def _look_again(self, session: str) -> None:
+        for (place, _), (_, again) in self._streams.items():
+            if place == session:
+                again.set()
+
+    def _heard(self, session: str) -> None:
+        if session in self._waiting:
+            self._waiting[session].set()
