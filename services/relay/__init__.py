@@ -25,6 +25,7 @@ a server) and the caller's version (`inbound.py`), and hands over to `handlers/m
 several, both by `ask.py`, which speaks to either kind (`modern.py`; `pool.py` over `legacy.py`).
 The merged view finds a server by `where.py` and `names.py`, lists by `merged_lists.py`, presents
 itself by `introduction.py`, and shows what comes back by `exposed.py`.
+What a server tells of changes goes by `listener.py` and `telling.py`.
 What a server asks back goes to the caller with its state sealed (`states.py`, and `amend.py` where
 bytes are carried), or becomes requests to a caller of an older version (`interview.py`), whose
 answers find it by `rendezvous.py`. What a server says of a call meanwhile goes by `progress.py` to

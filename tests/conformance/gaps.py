@@ -28,18 +28,11 @@ _QUESTIONS_OF_LEGACY_TOOLS = {
     "tools-call-elicitation:tools-call-elicitation",
     "tools-call-sampling:tools-call-sampling",
 }
-# Changes that a server announces: `subscriptions/listen` at 2026-07-28, `resources/subscribe` and a
-# GET stream at 2025-11-25.
-_MODERN_SUBSCRIPTIONS = {
-    "server-stateless:sep-2575-server-honors-notification-filter",
+# The example server tells of changed lists at 2026-07-28 only: to older callers it says nothing.
+_CHANGED_LISTS = {
     "server-stateless:sep-2575-server-sends-prompts-list-changed-on-subscription",
-    "server-stateless:sep-2575-server-sends-subscription-ack",
     "server-stateless:sep-2575-server-sends-tools-list-changed-on-subscription",
-    "server-stateless:sep-2575-server-tags-subscription-id",
 }
-_LEGACY_SUBSCRIPTIONS = {
-    "resources-subscribe:resources-subscribe",
-    "resources-unsubscribe:resources-unsubscribe",
-}
-MODERN_CALLER = _QUESTIONS_OF_MODERN_TOOLS | _MODERN_SUBSCRIPTIONS
-LEGACY_CALLER = _QUESTIONS_OF_LEGACY_TOOLS | _LEGACY_SUBSCRIPTIONS
+
+MODERN_CALLER = _QUESTIONS_OF_MODERN_TOOLS | _CHANGED_LISTS
+LEGACY_CALLER = _QUESTIONS_OF_LEGACY_TOOLS
