@@ -43,6 +43,13 @@ def keys(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def refresh(arguments: argparse.Namespace) -> int:
+    """Let nothing that is known of entitlements count any longer."""
+    from services.relay.refresh import refresh as tell  # the image that makes keys has no relay
+
+    return tell(arguments.email)
+
+
 def main() -> int:
     """Entry point; returns the exit status."""
     parser = argparse.ArgumentParser(prog="strad", description=__doc__)
@@ -63,6 +70,9 @@ def main() -> int:
     one.add_argument("--person", metavar="WHO", help="an e-mail address, or a subject")
     one.add_argument("--server", metavar="SLUG")
     one.set_defaults(run=audit)
+    one = commands.add_parser("refresh", help="ask anew who may use what (with the relay's keys)")
+    one.add_argument("email", nargs="?", help="one person; everybody if left out")
+    one.set_defaults(run=refresh)
     arguments = parser.parse_args()
     status: int = arguments.run(arguments)
     return status

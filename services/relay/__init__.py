@@ -12,6 +12,7 @@ Internal port:
 
     GET              /internal/v1/servers              the person's servers and their state
     POST             /internal/v1/servers/<slug>/rpc   one question to one server
+    POST             /internal/v1/entitlements/refresh entitlements have changed; token of its own
     GET              /mcp/.well-known/jwks.json        the same key set, for servers beside us
     GET              /healthz /readyz /metrics
 

@@ -33,6 +33,7 @@ from services.relay.handlers.mcp import Mcp
 from services.relay.handlers.metadata import Metadata
 from services.relay.handlers.modern import Modern
 from services.relay.handlers.own import Own
+from services.relay.handlers.refresh import Refresh
 from services.relay.handlers.session_stream import SessionStream
 from services.relay.hearing import LegacyHearing
 from services.relay.inbound import MAX_BODY_BYTES
@@ -99,6 +100,7 @@ class _Parts:
     calls: Calls
     states: States
     audit: Audit
+    refresh: Refresh
 
 
 def build(
@@ -120,7 +122,8 @@ def build(
     catalog = Catalog(asker, clock, definitions)
     calls = Calls(asker, catalog, Marks(catalog, clock), audit)
     gate = Gate(config, entitling.grants, audit)
-    parts = _Parts(gate, watch, asker, catalog, calls, states, audit)
+    refresh = Refresh(entitling.epochs, settings.refresh_token)
+    parts = _Parts(gate, watch, asker, catalog, calls, states, audit, refresh)
 
     sessions = McpSessions(store, seal, clock)
     tokens, seen = TokenReader(store, seal, clock), TokenSeen(store, clock)
@@ -192,6 +195,7 @@ def _internal(
     routes = [
         Route("GET", INTERNAL_SERVERS_PATH, api.servers, Access.INTERNAL, Answer.JSON),
         Route("POST", INTERNAL_RPC_PATH, api.ask, Access.INTERNAL, Answer.JSON),
+        parts.refresh.route(),
         # for servers beside us, which know the relay by its own name and not by the public one
         Route("GET", JWKS_PATH, metadata.key_set, Access.PUBLIC, Answer.JSON),
         *health_routes(store),

@@ -50,6 +50,7 @@ JWKS_PATH: Final = "/mcp/.well-known/jwks.json"
 
 # internal paths (second port, never routed by the edge)
 INTERNAL_SERVERS_PATH: Final = "/internal/v1/servers"
+INTERNAL_REFRESH_PATH: Final = "/internal/v1/entitlements/refresh"
 INTERNAL_RPC_PATH: Final = "/internal/v1/servers/{slug}/rpc"
 HEALTH_PATH: Final = "/healthz"
 READY_PATH: Final = "/readyz"

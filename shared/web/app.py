@@ -27,6 +27,7 @@ from shared.web.routes import (
     route_of,
 )
 
+_NOBODYS = frozenset({Access.PUBLIC, Access.GUARDED})
 _COOKIE_ACCESS = frozenset({Access.PUBLIC, Access.SIGNED_IN, Access.ADMIN})
 
 
@@ -123,7 +124,7 @@ def _admit(
         if route.access in _COOKIE_ACCESS:
             # before identity: a foreign page learns nothing from what comes after
             check_origin(request, config.public_url)
-        if route.access is not Access.PUBLIC:
+        if route.access not in _NOBODYS:
             await _identify(request, route, identify, administrators)
         return await handler(request)
 

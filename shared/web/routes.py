@@ -23,6 +23,7 @@ class Access(StrEnum):
     ADMIN = "admin"
     INTERNAL = "internal"
     BEARER = "bearer"
+    GUARDED = "guarded"  # whoever the route's own guard lets through; no person
 
 
 class Answer(StrEnum):
@@ -63,6 +64,8 @@ def add_routes(app: web.Application, routes: list[Route]) -> None:
     """Register routes, and refuse to start when one was registered without a declaration."""
     table: dict[web.AbstractRoute, Route] = {}
     for route in routes:
+        if route.access is Access.GUARDED and route.guard is None:
+            raise RuntimeError(f"a guarded route without a guard: {route.path}")
         table[app.router.add_route(route.method, route.path, route.handler)] = route
     app[ROUTES] = table
 

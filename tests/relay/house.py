@@ -4,10 +4,12 @@ import io
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import aiohttp
 import httpx2
+import yaml
 from joserfc.jwk import ECKey, KeySet
 from mcp.client import Client
 from mcp.client.streamable_http import streamable_http_client
@@ -210,9 +212,11 @@ async def house(
     *,
     store: KeyValue | None = None,
     credentials: dict[str, dict[str, str]] | None = None,
+    config_path: Path | None = None,
+    refresh_token: str | None = None,
     **more: Any,
 ) -> AsyncIterator[House]:
-    """A running relay in front of these servers."""
+    """A running relay in front of these servers. It follows the file, which is written for it."""
     port, clock = free_ports(1)[0], Clock()
     config = config_of(servers, port, **more)
     kept = store if store is not None else MemoryKeyValue(clock)
@@ -234,7 +238,11 @@ async def house(
         identity_key=new_signing_key(),
         apphost_keys=_public(apphost_key),
         credentials=credentials or {},
+        refresh_token=refresh_token,
+        config_path=config_path,
     )
+    if config_path is not None:
+        write_config(config_path, config)
     public, internal = build(settings, kept, clock)
     async with (
         listening(base, public, internal) as (_, internal_port),
@@ -250,6 +258,11 @@ async def house(
             apphost_key=apphost_key,
             http=http,
         )
+
+
+def write_config(path: Path, config: Config) -> None:
+    """A configuration as the file that it could have been read from."""
+    path.write_text(yaml.safe_dump(config.model_dump(mode="json")))
 
 
 def _public(key: Any) -> Any:

@@ -9,6 +9,7 @@ from services.relay.entitlements.decision_point import DecisionPointSource
 from services.relay.entitlements.epochs import Epochs
 from services.relay.entitlements.file import FileSource
 from services.relay.entitlements.grants import Grants
+from services.relay.entitlements.reload import Reload
 from services.relay.news import News
 from services.relay.settings import Settings
 from shared.clock import Clock
@@ -35,11 +36,18 @@ class Entitling:
             self.epochs.hear,
             self.epochs.poll,
         ]
+        self._watch = watch
+        if settings.config_path is not None:
+            self.runs.append(Reload(settings.config_path, config, self._changed).run)
 
     async def close(self) -> None:
         """Let go of connections."""
         if self._authzen is not None:
             await self._authzen.close()
+
+    def _changed(self, config: Config) -> None:
+        self.grants.source = self._source(config)
+        self._watch.look()
 
     def _source(self, config: Config) -> Source:
         if self._authzen is None:
