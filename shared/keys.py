@@ -52,8 +52,10 @@ TOKEN = Family("tok:", Service.AUTH, frozenset({Service.RELAY}))
 TOKENS_OF = Family("of:tok:", Service.AUTH)
 GRANT = Family("ent:", Service.RELAY)
 GRANT_ASKED = Family("ent:ask:", Service.RELAY)
+LIMIT = Family("limit:relay:", Service.RELAY)
 ASSERTION_SEEN = Family("up:jti:", Service.RELAY)
 MCP_SESSION = Family("mcp:sess:", Service.RELAY)
+MCP_SESSIONS_OF = Family("mcp:of:", Service.RELAY)
 QUESTION = Family("mcp:ask:", Service.RELAY)
 UPSTREAM = Family("up:", Service.RELAY)
 FRAME = Family("frame:", Service.APPHOST)
@@ -71,8 +73,10 @@ FAMILIES = (
     TOKENS_OF,
     GRANT,
     GRANT_ASKED,
+    LIMIT,
     ASSERTION_SEEN,
     MCP_SESSION,
+    MCP_SESSIONS_OF,
     QUESTION,
     UPSTREAM,
     FRAME,

@@ -16,12 +16,14 @@ Internal port:
     GET              /mcp/.well-known/jwks.json        the same key set, for servers beside us
     GET              /healthz /readyz /metrics
 
-Owns in Redis: `ent:` grants, `mcp:` sessions of clients and questions to them, `up:` sessions with
-servers and used assertions, `seen:tok:` last uses. Reads: `tok:` `sess:` `seen:sess:`.
+Owns in Redis: `ent:` grants, `limit:relay:` counters, `mcp:` sessions of clients and questions to
+them, `up:` sessions with servers and used assertions, `seen:tok:` last uses. Reads: `tok:` `sess:`
+`seen:sess:`. Appends to `audit:`.
 
-A request's way: `handlers/mcp.py` finds the view (`views.py`, which asks `gate.py`, the one way to
-a server) and the caller's version (`inbound.py`), and hands over to `handlers/modern.py` or
-`handlers/legacy.py`. Where caller and server speak one version, `passage.py` carries bytes through
+A request is counted (`limits.py`) and stands in the audit trail (`audit.py`). Its way:
+`handlers/mcp.py` finds the view (`views.py`, which asks `gate.py`, the one way to a server) and the
+caller's version (`inbound.py`), and hands over to `handlers/modern.py` or `handlers/legacy.py`.
+Where caller and server speak one version, `passage.py` carries bytes through
 `upstream.py`. Elsewhere the relay answers itself: `bridge.py` for one server, `merge.py` for
 several, both by `ask.py`, which speaks to either kind (`modern.py`; `pool.py` over `legacy.py`).
 The merged view finds a server by `where.py` and `names.py`, lists by `merged_lists.py`, presents

@@ -38,6 +38,7 @@ from services.relay.handlers.session_stream import SessionStream
 from services.relay.hearing import LegacyHearing
 from services.relay.inbound import MAX_BODY_BYTES
 from services.relay.legacy import Legacy
+from services.relay.limits import Limits
 from services.relay.listener import Listener
 from services.relay.marks import Marks
 from services.relay.merge import Merge
@@ -101,6 +102,7 @@ class _Parts:
     states: States
     audit: Audit
     refresh: Refresh
+    limits: Limits
 
 
 def build(
@@ -116,18 +118,19 @@ def build(
     legacy, eras = Legacy(upstream), Eras(upstream, clock)
     states = States(seal, clock)
     pool, offered = Pool(legacy, store, seal, clock), Offered(clock)
-    asker = Asker(upstream, eras, pool, states)
     definitions = Definitions()
     audit = Audit(Trail(store, settings.audit_seal, clock, config.audit), definitions)
+    limits = Limits(config, store, audit, clock)
+    asker = Asker(upstream, eras, pool, states, limits)
     catalog = Catalog(asker, clock, definitions)
     calls = Calls(asker, catalog, Marks(catalog, clock), audit)
     gate = Gate(config, entitling.grants, audit)
     refresh = Refresh(entitling.epochs, settings.refresh_token)
-    parts = _Parts(gate, watch, asker, catalog, calls, states, audit, refresh)
+    parts = _Parts(gate, watch, asker, catalog, calls, states, audit, refresh, limits)
 
-    sessions = McpSessions(store, seal, clock)
+    sessions = McpSessions(store, seal, clock, config.limits.sessions)
     tokens, seen = TokenReader(store, seal, clock), TokenSeen(store, clock)
-    identify = Bearer(store, tokens, sessions, seen).identify
+    identify = Bearer(store, tokens, sessions, seen, limits).identify
     bridge = Bridge(asker, parts.calls, offered)
     merge = Merge(asker, catalog, parts.calls, Cursors(seal, clock))
     endless = Endless()
@@ -144,7 +147,7 @@ def build(
     sessioned = Sessioned(handshake, sessions, renewal, passage, legacy, own, parts.calls)
     listen = Listen(listener, catalog, endless)
     modern = Modern(eras, passage, bridge, merge, parts.calls, asker, listen)
-    mcp = Mcp(gate, identify, watch, modern, sessioned, audit)
+    mcp = Mcp(gate, identify, watch, modern, sessioned, audit, limits)
     metadata = Metadata(config.public_url, passports)
 
     public = web_app.build(
@@ -191,6 +194,7 @@ def _internal(
         parts.calls,
         Questions(parts.states),
         parts.audit,
+        parts.limits,
     )
     routes = [
         Route("GET", INTERNAL_SERVERS_PATH, api.servers, Access.INTERNAL, Answer.JSON),

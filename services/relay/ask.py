@@ -8,6 +8,7 @@ from services.relay.eras import Era, Eras
 from services.relay.gate import Way
 from services.relay.hello import Hello
 from services.relay.legacy import HandshakeRefused
+from services.relay.limits import Limits
 from services.relay.pool import Pool
 from services.relay.progress import Progress
 from services.relay.states import StateRefused, States
@@ -29,7 +30,10 @@ DISCOVER = "server/discover"
 class Asker:
     """Requests of the relay's own: for the console, the merged view, and between versions."""
 
-    def __init__(self, upstream: Upstream, eras: Eras, pool: Pool, states: States) -> None:
+    def __init__(
+        self, upstream: Upstream, eras: Eras, pool: Pool, states: States, limits: Limits
+    ) -> None:
+        self._limits = limits
         self._upstream = upstream
         self._eras = eras
         self._pool = pool
@@ -57,6 +61,7 @@ class Asker:
         except StateRefused as refused:
             return refused.outcome
         asked(way.server.slug, method)
+        await self._limits.reach(way)
         try:
             async with deadline(way.server) as limit:
                 if progress is not None:

@@ -6,8 +6,10 @@ from collections import OrderedDict
 from aiohttp import web
 
 from services.relay.legacy import SESSION_HEADER
+from services.relay.limits import KEEP_SECONDS, Limits
 from services.relay.read_ahead import ReadAhead
 from services.relay.sessions import McpSessions
+from services.relay.views import named_alone
 from shared import keys
 from shared.clock import Clock
 from shared.contracts.identity import Principal, Token
@@ -16,7 +18,7 @@ from shared.contracts.wire import MCP_PATH, RESOURCE_METADATA_PATH, TOKENS_PATH
 from shared.ids import is_token
 from shared.stores.kv import KeyValue, StoreUnavailable
 from shared.stores.tokens import TokenReader
-from shared.web.routes import Access, route_of
+from shared.web.routes import PRINCIPAL, Access, route_of
 
 SEEN_EVERY_SECONDS = 60
 _MAX_REMEMBERED = 10_000
@@ -47,9 +49,15 @@ class Bearer:
     """Identifies by `Authorization: Bearer`. The token's record is read again on every request."""
 
     def __init__(
-        self, store: ReadAhead, tokens: TokenReader, sessions: McpSessions, seen: TokenSeen
+        self,
+        store: ReadAhead,
+        tokens: TokenReader,
+        sessions: McpSessions,
+        seen: TokenSeen,
+        limits: Limits,
     ) -> None:
         self._store = store
+        self._limits = limits
         self._tokens = tokens
         self._sessions = sessions
         self._seen = seen
@@ -63,8 +71,7 @@ class Bearer:
         text = text.strip()
         found = None
         if scheme.lower() == "bearer" and is_token(text):
-            await self._store.fetch(self._will_read(request, text))
-            found = await self._tokens.verify(text)
+            found = await self._verify(request, text)
         if found is None:
             raise Problem(
                 ProblemKind.SIGN_IN_NEEDED,
@@ -78,13 +85,20 @@ class Bearer:
         servers = token.servers
         return Principal(person=token.person, digest=digest, session_kind=None, servers=servers)
 
-    def _will_read(self, request: web.Request, text: str) -> list[str]:
-        digest = self._tokens.digest(text)
-        found = [keys.TOKEN.key(digest)]
+    async def _verify(self, request: web.Request, text: str) -> tuple[str, Token] | None:
+        digest, counted = self._tokens.digest(text), []
+        wanted = [keys.TOKEN.key(digest)]
         if subject := self._subjects.get(digest):
-            found.append(keys.GRANT.key(subject))
+            wanted.append(keys.GRANT.key(subject))
+            if PRINCIPAL not in request:  # later, while a stream is open, it is no new request
+                counted = self._limits.keys(subject, named_alone(request))
         if session := request.headers.get(SESSION_HEADER):
-            found.append(self._sessions.key(session))
+            wanted.append(self._sessions.key(session))
+        await self._store.fetch(wanted, counted, KEEP_SECONDS)
+        found = await self._tokens.verify(text)
+        if found is None:
+            # a token that has ended must not use up what its person may still ask
+            self._subjects.pop(digest, None)
         return found
 
     def _remember(self, digest: str, subject: str) -> None:

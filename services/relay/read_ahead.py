@@ -1,4 +1,5 @@
-"""One round trip for what a request will read anyway: its token, its grant, its session.
+"""One round trip for what a request will read anyway: its token, its grant, its session, and what
+it is counted by.
 
 A value that was fetched ahead is handed out once, to the request it was fetched for. Whatever is
 read a second time (while a stream is open, say) is read from the store itself.
@@ -10,6 +11,7 @@ from contextvars import ContextVar
 from shared.stores.kv import KeyValue
 
 _FETCHED: ContextVar[dict[str, bytes | None] | None] = ContextVar("fetched", default=None)
+_COUNTED: ContextVar[dict[str, int] | None] = ContextVar("counted-ahead", default=None)
 
 
 class ReadAhead:
@@ -19,11 +21,13 @@ class ReadAhead:
         self._store = store
         self.put = store.put
         self.add = store.add
-        self.count = store.count
+        self.look = store.look
         self.remove = store.remove
         self.index_add = store.index_add
         self.index_remove = store.index_remove
         self.index = store.index
+        self.used = store.used
+        self.unused = store.unused
         self.publish = store.publish
         self.hear = store.hear
         self.append = store.append
@@ -32,9 +36,11 @@ class ReadAhead:
         self.ping = store.ping
         self.close = store.close
 
-    async def fetch(self, keys: Sequence[str]) -> None:
-        """Read these keys now, and forget what was fetched ahead before."""
-        _FETCHED.set(dict(zip(keys, await self._store.get_many(keys), strict=True)))
+    async def fetch(self, keys: Sequence[str], counted: Sequence[str], seconds: int) -> None:
+        """Read these keys and count those now, and forget what was fetched ahead before."""
+        values, numbers = await self._store.look(keys, counted, seconds)
+        _FETCHED.set(dict(zip(keys, values, strict=True)))
+        _COUNTED.set(dict(zip(counted, numbers, strict=True)))
 
     async def get(self, key: str) -> bytes | None:
         """See `KeyValue.get`."""
@@ -42,6 +48,13 @@ class ReadAhead:
         if fetched is not None and key in fetched:
             return fetched.pop(key)
         return await self._store.get(key)
+
+    async def count(self, key: str, seconds: int) -> int:
+        """See `KeyValue.count`."""
+        counted = _COUNTED.get()
+        if counted is not None and key in counted:
+            return counted.pop(key)
+        return await self._store.count(key, seconds)
 
     async def get_many(self, keys: Sequence[str]) -> list[bytes | None]:
         """See `KeyValue.get_many`; always from the store."""

@@ -35,11 +35,11 @@ class Renewal:
             try:
                 side = await self._legacy.handshake(way, old.params, confirm=True)
             except HandshakeRefused as refusal:
-                await self._sessions.end(session_id)
+                await self._sessions.end(session_id, current)
                 raise SessionLost from refusal
             if side.version != old.version:
                 # the caller has agreed on something else: it has to begin again
-                await self._sessions.end(session_id)
+                await self._sessions.end(session_id, current)
                 raise SessionLost
             renewed = current.model_copy(update={"upstream": side.id})
             await self._sessions.replace(session_id, renewed)

@@ -11,7 +11,7 @@ from typing import Any
 from services.relay import rpc
 from services.relay.alive import Alive
 from services.relay.legacy import Session
-from shared import ids, keys
+from shared import ids, keys, log
 from shared.clock import Clock
 from shared.contracts.identity import Frozen
 from shared.contracts.problems import Problem, ProblemKind
@@ -20,7 +20,7 @@ from shared.stores.kv import KeyValue
 
 IDLE_SECONDS = 30 * 60
 _TOUCH_SECONDS = 60
-MAX_PARAMS_BYTES = 32 * 1024
+MAX_PARAMS_BYTES = 16 * 1024
 
 
 class McpSession(Frozen):
@@ -48,24 +48,32 @@ class McpSession(Frozen):
 class McpSessions:
     """Opens, finds and ends sessions. Methods may raise `StoreUnavailable`."""
 
-    def __init__(self, store: KeyValue, seal: Seal, clock: Clock) -> None:
+    def __init__(self, store: KeyValue, seal: Seal, clock: Clock, most: int) -> None:
         self._store = store
         self._seal = seal
         self._clock = clock
+        self._most = most
 
     async def begin(self, session: McpSession) -> str:
-        """Store a new session and return its id."""
+        """Store a new session and return its id. One too many of a person ends the idlest."""
         session_id = ids.new_secret()
         await self.replace(session_id, session)
         return session_id
 
     async def replace(self, session_id: str, session: McpSession) -> None:
         """Store a session under an id it has already."""
-        now = self._clock()
+        now, key = self._clock(), self.key(session_id)
+        whose = keys.MCP_SESSIONS_OF.key(session.subject)
+        digest = self._digest(session_id)
+        ended = await self._store.used(whose, digest, now, IDLE_SECONDS, self._most)
+        if ended:
+            log.event(
+                "mcp-sessions-ended", subject=session.subject, count=len(ended), most=self._most
+            )
+            await self._store.remove(*(keys.MCP_SESSION.key(one) for one in ended))
         # not a model's own dump: it cannot take all that JSON can say
         params = rpc.dumps(session.params).decode()
         record = dict(session) | {"touched": int(now), "params": params}
-        key = self.key(session_id)
         sealed = self._seal.seal(key, record, now + IDLE_SECONDS)
         await self._store.put(key, sealed, IDLE_SECONDS)
 
@@ -97,13 +105,18 @@ class McpSessions:
 
         return replace(alive, check=check)
 
-    async def end(self, session_id: str) -> None:
+    async def end(self, session_id: str, session: McpSession) -> None:
         """Forget a session."""
         await self._store.remove(self.key(session_id))
+        whose = keys.MCP_SESSIONS_OF.key(session.subject)
+        await self._store.unused(whose, self._digest(session_id))
 
     def key(self, session_id: str) -> str:
         """Where a session is kept."""
-        return keys.MCP_SESSION.key(self._seal.digest("mcp-session", session_id))
+        return keys.MCP_SESSION.key(self._digest(session_id))
+
+    def _digest(self, session_id: str) -> str:
+        return self._seal.digest("mcp-session", session_id)
 
 
 def check_size(params: rpc.Message) -> None:

@@ -49,6 +49,15 @@ async def view_of(gate: Gate, request: web.Request) -> View:
     return View(subject, chosen, merged=True, name=f"some:{listed}")
 
 
+def named_alone(request: web.Request) -> str | None:
+    """The one server that a URL names, if it names one; it may not exist."""
+    slug: str | None = request.match_info.get("slug")
+    if slug is not None:
+        return slug
+    values = request.query.getall(_PARAMETER, [])
+    return values[0] if len(values) == 1 and "," not in values[0] else None
+
+
 def _named(request: web.Request) -> list[str] | None:
     values = request.query.getall(_PARAMETER, None)
     if values is None:

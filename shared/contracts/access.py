@@ -13,6 +13,8 @@ class Reason(StrEnum):
     UNKNOWN_SERVER = "unknown-server"
     NOT_ENTITLED = "not-entitled"
     TOKEN_SCOPE = "token-scope"  # noqa: S105
+    PERSON_LIMIT = "person-limit"
+    SERVER_LIMIT = "server-limit"
     NOT_IN_VIEW = "not-in-view"
     TOOL_NOT_ALLOWED = "tool-not-allowed"
     TOOL_DENIED = "tool-denied"

@@ -21,6 +21,7 @@ from shared.contracts.fields import (
     Strict,
     is_loopback,
 )
+from shared.contracts.limits import LimitRules
 
 GOOGLE_ISSUER = "https://accounts.google.com"
 
@@ -158,6 +159,10 @@ class Server(Strict):
         " call run up to ten times as long, at most an hour",
     )
 
+    per_minute: int | None = Field(
+        None, ge=1, description="requests a minute of all people; left out: `limits.server`"
+    )
+
     @property
     def longest(self) -> int:
         """Seconds after which a call ends, whatever progress its server reports."""
@@ -201,6 +206,7 @@ class Config(Strict):
     sessions: SessionRules = SessionRules()
     tokens: TokenRules = TokenRules()
     audit: AuditRules = AuditRules()
+    limits: LimitRules = LimitRules()
     entitlements: Entitlements = Entitlements()
 
     def server(self, slug: str) -> Server | None:

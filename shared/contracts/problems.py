@@ -71,12 +71,14 @@ class Problem(Exception):
 
     `title`: what happened, one short sentence. `advice`: what to do about it.
     `reason`: a finer name for logs (never shown where it would tell a stranger something).
+    `retry_after`: seconds after which it is worth trying again; 0: not known.
     """
 
     kind: ProblemKind
     title: str
     advice: str = ""
     reason: str = ""
+    retry_after: int = 0
 
     @property
     def status(self) -> int:

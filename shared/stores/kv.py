@@ -29,6 +29,11 @@ class KeyValue(Protocol):
     async def count(self, key: str, seconds: int) -> int:
         """One more, in one step; how many since the first. The first sets the end, once."""
 
+    async def look(
+        self, keys: Sequence[str], counted: Sequence[str], seconds: int
+    ) -> tuple[list[bytes | None], list[int]]:
+        """`get_many` of `keys`, and `count` of each key of `counted`, in one round trip."""
+
     async def remove(self, *keys: str) -> None:
         """Remove; absent keys are fine."""
 
@@ -40,6 +45,16 @@ class KeyValue(Protocol):
 
     async def index(self, key: str) -> set[str]:
         """The members of a set; empty when absent."""
+
+    async def used(self, key: str, member: str, now: float, seconds: int, most: int) -> list[str]:
+        """Note that a member was used now, among at most `most` that were used within `seconds`.
+
+        Returns those that are one too many, the longest unused first: they are not members any
+        more.
+        """
+
+    async def unused(self, key: str, member: str) -> None:
+        """Take a member out again; an absent one is fine."""
 
     async def publish(self, channel: str, message: bytes) -> None:
         """Tell everybody who hears this channel now; nobody else ever learns of it."""

@@ -14,6 +14,7 @@ class MemoryKeyValue:
         self._values: dict[str, tuple[bytes, float]] = {}
         self._sets: dict[str, tuple[set[str], float]] = {}
         self._hearers: dict[str, set[asyncio.Queue[bytes]]] = {}
+        self._used: dict[str, dict[str, float]] = {}
         self._streams: dict[str, list[tuple[int, int, bytes]]] = {}
 
     async def get(self, key: str) -> bytes | None:
@@ -39,6 +40,12 @@ class MemoryKeyValue:
         self._values[key] = (str(int(value) + 1).encode(), end)
         return int(self._values[key][0])
 
+    async def look(
+        self, keys: Sequence[str], counted: Sequence[str], seconds: int
+    ) -> tuple[list[bytes | None], list[int]]:
+        values = await self.get_many(keys)
+        return values, [await self.count(key, seconds) for key in counted]
+
     async def remove(self, *keys: str) -> None:
         for key in keys:
             self._values.pop(key, None)
@@ -56,6 +63,17 @@ class MemoryKeyValue:
     async def index(self, key: str) -> set[str]:
         members, end = self._sets.get(key, (set(), 0.0))
         return set(members) if end > self._clock() else set()
+
+    async def used(self, key: str, member: str, now: float, seconds: int, most: int) -> list[str]:
+        kept = {m: t for m, t in self._used.get(key, {}).items() if t > now - seconds}
+        kept[member] = now
+        order = sorted(kept, key=lambda one: (kept[one], one))
+        over = order[:-most]
+        self._used[key] = {one: kept[one] for one in order[-most:]}
+        return over
+
+    async def unused(self, key: str, member: str) -> None:
+        self._used.get(key, {}).pop(member, None)
 
     async def publish(self, channel: str, message: bytes) -> None:
         for hearer in self._hearers.get(channel, ()):

@@ -67,12 +67,21 @@ class RedisKeyValue:
         return bool(await self._ask(self._redis.set(key, value, ex=seconds, nx=True)))
 
     async def count(self, key: str, seconds: int) -> int:
-        # NX each time: if the connection breaks between the two, the next count gives it its end
+        _, numbers = await self.look([], [key], seconds)
+        return numbers[0]
+
+    async def look(
+        self, keys: Sequence[str], counted: Sequence[str], seconds: int
+    ) -> tuple[list[bytes | None], list[int]]:
         pipeline = self._redis.pipeline(transaction=False)
-        pipeline.execute_command("INCR", key)  # `incr` sends INCRBY, which nobody needs
-        pipeline.expire(key, seconds, nx=True)
-        counted, _ = await self._ask(pipeline.execute())
-        return int(counted)
+        for key in keys:
+            pipeline.get(key)
+        for key in counted:
+            pipeline.execute_command("INCR", key)  # `incr` sends INCRBY, which nobody needs
+            # NX each time: if the connection breaks between the two, the next count gives an end
+            pipeline.expire(key, seconds, nx=True)
+        answers = await self._ask(pipeline.execute())
+        return answers[: len(keys)], [int(number) for number in answers[len(keys) :: 2]]
 
     async def remove(self, *keys: str) -> None:
         pipeline = self._redis.pipeline(transaction=False)
@@ -94,6 +103,20 @@ class RedisKeyValue:
     async def index(self, key: str) -> set[str]:
         members = await self._ask(self._redis.smembers(key))
         return {member.decode() for member in members}
+
+    async def used(self, key: str, member: str, now: float, seconds: int, most: int) -> list[str]:
+        pipeline = self._redis.pipeline(transaction=False)
+        pipeline.zadd(key, {member: now})
+        pipeline.zremrangebyscore(key, "-inf", now - seconds)
+        pipeline.zrange(key, 0, -most - 1)
+        pipeline.expire(key, seconds)
+        found = (await self._ask(pipeline.execute()))[2]
+        if found:
+            await self._ask(self._redis.zrem(key, *found))
+        return [one.decode() for one in found]
+
+    async def unused(self, key: str, member: str) -> None:
+        await self._ask(self._redis.zrem(key, member))
 
     async def publish(self, channel: str, message: bytes) -> None:
         await self._ask(self._redis.publish(channel, message))

@@ -60,6 +60,8 @@ def middleware(service: Service, render: Render) -> Callable[..., Awaitable[web.
             request[PROBLEM] = problem
             response = await render(request, problem)
             response.headers[REQUEST_ID_HEADER] = request[REQUEST_ID]
+            if problem.retry_after:
+                response.headers["Retry-After"] = str(problem.retry_after)
             if isinstance(error, web.HTTPMethodNotAllowed):
                 response.headers["Allow"] = ", ".join(sorted(error.allowed_methods))
             return response

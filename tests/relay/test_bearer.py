@@ -221,20 +221,27 @@ async def test_a_warm_call_asks_the_store_once() -> None:
     trips: list[list[str]] = []
 
     class Counting(MemoryKeyValue):
-        async def get_many(self, keys: Sequence[str]) -> list[bytes | None]:
-            trips.append([key.split(":")[0] for key in keys])
-            return [await MemoryKeyValue.get(self, key) for key in keys]
+        async def look(
+            self, keys: Sequence[str], counted: Sequence[str], seconds: int
+        ) -> tuple[list[bytes | None], list[int]]:
+            trips.append([key.split(":")[0] for key in (*keys, *counted)])
+            values = [await MemoryKeyValue.get(self, key) for key in keys]
+            return values, [await MemoryKeyValue.count(self, key, seconds) for key in counted]
 
         async def get(self, key: str) -> bytes | None:
             trips.append([key])
             return await super().get(key)
+
+        async def count(self, key: str, seconds: int) -> int:
+            trips.append([key])
+            return await super().count(key, seconds)
 
     fake = modern_fake([{"name": "go", "inputSchema": {}}])
     async with fake.served() as url, house([{"slug": "x", "url": url}], store=Counting()) as h:
         for _ in range(3):
             trips.clear()
             await h.modern("/mcp/x", "tools/list")
-        assert trips == [["tok", "ent"]]
+        assert trips == [["tok", "ent", "limit", "limit"]]
 
 
 async def test_what_was_read_ahead_for_one_request_serves_no_other() -> None:

@@ -6,10 +6,11 @@ import pytest
 from aiohttp import web
 
 from services.relay.pool import MAX_RESULT_BYTES
+from services.relay.sessions import IDLE_SECONDS
 from shared import keys
 from shared.stores.memory import MemoryKeyValue
-from tests.relay.house import house
-from tests.relay.upstreams import LegacyFake
+from tests.relay.house import House, house
+from tests.relay.upstreams import LegacyFake, modern_fake
 
 CAPABILITIES = "io.modelcontextprotocol/clientCapabilities"
 
@@ -82,3 +83,67 @@ async def test_a_caller_that_says_odd_things_of_itself_gets_a_session_like_any_o
         for path in ("/mcp", "/mcp/old"):
             status, answer = await h.send(path, body % capabilities)
             assert (status, "result" in answer) == (200, True), answer
+
+
+async def _begin(h: House, name: str, size: int = 0) -> str:
+    params = {
+        "protocolVersion": "2025-11-25",
+        "capabilities": {"experimental": {"x": {"y": "z" * size}}},
+        "clientInfo": {"name": "t", "version": "1"},
+    }
+    body = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params}
+    sent = await h.bearer(name) | {"Accept": "application/json, text/event-stream"}
+    async with h.http.post(h.url + "/mcp", json=body, headers=sent) as response:
+        assert response.status == 200
+        return response.headers["Mcp-Session-Id"]
+
+
+async def _lives(h: House, name: str, session: str) -> bool:
+    body = {"jsonrpc": "2.0", "id": 2, "method": "ping"}
+    status, _ = await h.send("/mcp", body, name=name, headers={"Mcp-Session-Id": session})
+    assert status in {200, 404}
+    return status == 200
+
+
+async def test_one_person_cannot_fill_it_with_sessions_and_the_idlest_end() -> None:
+    store = MemoryKeyValue()
+    both = {"people": ["ada@strad.test", "bob@strad.test"]}
+    async with (
+        modern_fake([]).served() as url,
+        house(
+            [{"slug": "x", "url": url, "access": both}], store=store, limits={"sessions": 4}
+        ) as h,
+    ):
+        store._clock = h.clock
+        of_bob = await _begin(h, "bob")
+        begun = []
+        for _ in range(4):
+            begun.append(await _begin(h, "ada", 8000))
+            h.clock.offset += 1
+        h.clock.offset += 61
+        assert await _lives(h, "ada", begun[0])  # in use, so not the idlest
+        begun += [await _begin(h, "ada", 8000) for _ in range(2)]
+        alive = [await _lives(h, "ada", one) for one in begun]
+        assert alive == [True, False, False, True, True, True]
+        assert await _lives(h, "bob", of_bob)
+        kept = [k for k in store._values if k.startswith(keys.MCP_SESSION.prefix)]
+        assert len(kept) == 5
+        # one that its client ends makes room
+        await h.send("/mcp", {}, verb="DELETE", headers={"Mcp-Session-Id": begun[3]})
+        begun.append(await _begin(h, "ada"))
+        assert [await _lives(h, "ada", one) for one in begun] == [
+            *(True, False, False, False, True, True, True)
+        ]
+
+
+async def test_sessions_that_ended_by_themselves_push_nobody_out() -> None:
+    async with (
+        modern_fake([]).served() as url,
+        house([{"slug": "x", "url": url}], limits={"sessions": 2}) as h,
+    ):
+        await _begin(h, "ada")
+        await _begin(h, "ada")
+        h.clock.offset += IDLE_SECONDS + 1
+        h.tokens.clear()  # they have ended too
+        new = [await _begin(h, "ada"), await _begin(h, "ada")]
+        assert [await _lives(h, "ada", one) for one in new] == [True, True]

@@ -13,11 +13,13 @@ import pytest
 from shared import keys
 from shared.contracts.wire import Service
 from shared.stores.kv import KeyValue, StoreUnavailable
+from shared.stores.memory import MemoryKeyValue
 from tests.shared.conftest import Stand
 from tests.shared.valkey import Valkey, valkey
 
 KEY, OTHER = keys.SESSION.key("one"), keys.SESSION.key("two")
 SET = keys.SESSIONS_OF.key("ada")
+RANKED = keys.MCP_SESSIONS_OF.key("ada")
 ALL_BYTES = bytes(range(256))
 
 
@@ -85,6 +87,16 @@ async def test_counting_begins_with_one_and_ends_when_the_first_said(stand: Stan
     assert await stand.store.count(KEY, 60) == 1
 
 
+async def test_one_look_reads_and_counts(store: KeyValue) -> None:
+    one, other = keys.SESSION.key("count-one"), keys.SESSION.key("count-other")
+    await store.put(KEY, b"1", 60)
+    await store.count(other, 60)
+    absent = keys.SESSION.key("absent")
+    assert await store.look([absent, KEY], [one, other], 60) == ([None, b"1"], [1, 2])
+    assert await store.look([KEY], [], 60) == ([b"1"], [])
+    assert await store.look([], [one], 60) == ([], [2])
+
+
 async def test_fifty_who_count_at_once_get_fifty_numbers(store: KeyValue) -> None:
     counted = await asyncio.gather(*(store.count(KEY, 60) for _ in range(50)))
     assert sorted(counted) == list(range(1, 51))
@@ -147,6 +159,29 @@ async def test_a_set_that_ended_starts_empty(stand: Stand) -> None:
     assert await stand.store.index(SET) == {"new"}
 
 
+@pytest.mark.parametrize("kind", ["memory", "valkey"])
+async def test_of_members_the_longest_unused_is_one_too_many(
+    kind: str, request: pytest.FixtureRequest
+) -> None:
+    store: KeyValue = MemoryKeyValue()
+    if kind == "valkey":
+        server: Valkey = request.getfixturevalue("server")
+        with server.admin() as admin:
+            admin.flushall()
+        store = server.connect(Service.RELAY)
+    for now, member in enumerate(("a", "b", "c")):
+        assert await store.used(RANKED, member, 1000.0 + now, 100, 3) == []
+    assert await store.used(RANKED, "a", 1003, 100, 3) == []  # used again, and now the newest
+    assert await store.used(RANKED, "d", 1004, 100, 3) == ["b"]
+    await store.unused(RANKED, "c")
+    await store.unused(RANKED, "absent")
+    assert await store.used(RANKED, "e", 1005, 100, 3) == []
+    assert await store.used(RANKED, "f", 1006, 100, 2) == ["a", "d"]
+    # those that were not used for so long do not count, and nobody ends them
+    assert await store.used(RANKED, "g", 1106.5, 100, 1) == []
+    await store.close()
+
+
 async def test_ping_returns(store: KeyValue) -> None:
     await store.ping()
 
@@ -157,10 +192,13 @@ EVERY_CALL: dict[str, Callable[[KeyValue], Any]] = {
     "put": lambda store: store.put(KEY, b"x", 60),
     "add": lambda store: store.add(KEY, b"x", 60),
     "count": lambda store: store.count(keys.SESSION.key("count"), 60),
+    "look": lambda store: store.look([KEY], [keys.SESSION.key("count")], 60),
     "remove": lambda store: store.remove(KEY),
     "index_add": lambda store: store.index_add(SET, "a", 60),
     "index_remove": lambda store: store.index_remove(SET, "a"),
     "index": lambda store: store.index(SET),
+    "used": lambda store: store.used(RANKED, "a", 1.0, 60, 5),
+    "unused": lambda store: store.unused(RANKED, "a"),
     "append": lambda store: store.append(keys.AUDIT.key, [b"x"], 1000),
     "trim": lambda store: store.trim(keys.AUDIT.key, 0),
     "entries": lambda store: store.entries(keys.AUDIT.key, "0-0", 10),

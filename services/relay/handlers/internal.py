@@ -15,6 +15,7 @@ from services.relay.catalog import Catalog, ServerSaidNo
 from services.relay.console import Console
 from services.relay.gate import Gate, Way
 from services.relay.hello import CONSOLE
+from services.relay.limits import Limits
 from services.relay.progress import Progress
 from services.relay.questions import Questions, check_answers, hello_of
 from shared.contracts.identity import Frozen
@@ -53,6 +54,7 @@ class Internal:
         calls: Calls,
         questions: Questions,
         audit: Audit,
+        limits: Limits,
     ) -> None:
         self._sessions = sessions
         self._gate = gate
@@ -63,9 +65,11 @@ class Internal:
         self._calls = calls
         self._questions = questions
         self._audit = audit
+        self._limits = limits
 
     async def servers(self, request: web.Request) -> web.Response:
         """The person's servers, each with its state."""
+        await self._limits.enter(request[PRINCIPAL], None)
         ways = await self._gate.open_all(request[PRINCIPAL])
         return _json({"servers": await self._console.overview(ways)})
 
@@ -77,7 +81,10 @@ class Internal:
         A call whose caller takes lines asks for progress: a line `{"progress": {…}}` for each, then
         the same answer as the last line.
         """
-        way = await self._gate.open(request[PRINCIPAL], request.match_info["slug"])
+        principal, slug = request[PRINCIPAL], request.match_info["slug"]
+        await self._limits.enter(principal, slug)
+        way = await self._gate.open(principal, slug)
+        await self._limits.reach(way)
         body = _read(await incoming.read(request))
         message, surface = {"method": body.method, "params": body.params}, Surface(body.surface)
         ask = partial(self._ask, request, way, body)

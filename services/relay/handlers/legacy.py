@@ -79,7 +79,7 @@ class Sessioned:
     async def delete(self, request: web.Request, view: View) -> web.Response:
         """End a session, here and at the server."""
         session_id, session = await self._session(request, view, None)
-        await self._sessions.end(session_id)
+        await self._sessions.end(session_id, session)
         if not session.through:
             await self._own.end(session_id)
         else:
@@ -132,7 +132,7 @@ class Sessioned:
             headers = _headers(request, session)
             return await self._passage.post(request, way, hello, raw, message, headers, alive)
         except SessionLost:
-            await self._sessions.end(session_id)
+            await self._sessions.end(session_id, session)
             raise _not_found(message.get("id")) from None
 
     async def _refusal(

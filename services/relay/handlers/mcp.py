@@ -12,7 +12,8 @@ from services.relay.audit import Audit
 from services.relay.gate import Gate
 from services.relay.handlers.legacy import Sessioned
 from services.relay.handlers.modern import Modern
-from services.relay.views import View, view_of
+from services.relay.limits import Limits
+from services.relay.views import View, named_alone, view_of
 from shared import metrics
 from shared.contracts.problems import Problem, ProblemKind
 from shared.contracts.wire import Service, Surface
@@ -37,6 +38,7 @@ class Mcp:
         modern: Modern,
         sessioned: Sessioned,
         audit: Audit,
+        limits: Limits,
     ) -> None:
         self._gate = gate
         self._watch = watch
@@ -44,10 +46,16 @@ class Mcp:
         self._modern = modern
         self._sessioned = sessioned
         self._audit = audit
+        self._limits = limits
 
     async def post(self, request: web.Request) -> web.StreamResponse:
         """One JSON-RPC message. What goes wrong is told with its id, once that is known."""
-        view = await self._view(request)
+        try:
+            view = await self._view(request)
+        except Problem as problem:
+            if problem.kind is not ProblemKind.TOO_MANY_REQUESTS:
+                raise
+            return await _refused(request, problem)
         raw = await inbound.body(request)
         alive = self._alive(request, view)
         try:
@@ -61,10 +69,6 @@ class Mcp:
         answer = self._modern.post if modern else self._sessioned.post
         ask = partial(answer, request, view, raw, message, alive)
         return await self._told(request, view, message, ask)
-
-    async def _view(self, request: web.Request) -> View:
-        trace.begin(request.headers)
-        return await view_of(self._gate, request)
 
     async def get(self, request: web.Request) -> web.StreamResponse:
         """The session's stream; not in 2026-07-28."""
@@ -83,6 +87,20 @@ class Mcp:
         ask = partial(self._sessioned.delete, request, view)
         return await self._told(request, view, {"method": "DELETE"}, ask)
 
+    async def _view(self, request: web.Request) -> View:
+        """What the URL shows this caller, who is counted first. Raises a `Problem`."""
+        trace.begin(request.headers)
+        principal, slug = request[PRINCIPAL], named_alone(request)
+        await self._limits.enter(principal, slug)
+        try:
+            view = await view_of(self._gate, request)
+        except Problem:
+            self._limits.turn_away(principal, slug)
+            raise
+        if not view.merged:
+            await self._limits.reach(view.ways[0])
+        return view
+
     async def _told(
         self, request: web.Request, view: View, message: rpc.Message, ask: Ask
     ) -> web.StreamResponse:
@@ -95,11 +113,7 @@ class Mcp:
         except inbound.Rejected as rejected:
             return rpc.answer(rejected.id, rejected.outcome, rejected.status)
         except (Problem, StoreUnavailable) as error:
-            problem = problem_of(error)
-            request[PROBLEM] = problem
-            metrics.PROBLEMS.labels(Service.RELAY, problem.kind).inc()
-            outcome = rpc.problem(problem, request[REQUEST_ID])
-            return rpc.answer(message.get("id"), outcome, problem.status)
+            return _failed(request, message.get("id"), problem_of(error))
 
     def _alive(self, request: web.Request, view: View) -> Alive:
         """The token is looked up again, and the grant: every server of the view has to be in it."""
@@ -126,6 +140,25 @@ def foreign_origins(public_url: str) -> Guard:
             )
 
     return check
+
+
+async def _refused(request: web.Request, problem: Problem) -> web.Response:
+    """A refusal with the message's id, which is read for that alone."""
+    try:
+        request_id = inbound.read(await inbound.body(request)).get("id")
+    except inbound.Rejected as rejected:
+        request_id = rejected.id
+    return _failed(request, request_id, problem)
+
+
+def _failed(request: web.Request, request_id: rpc.Id | None, problem: Problem) -> web.Response:
+    request[PROBLEM] = problem
+    metrics.PROBLEMS.labels(Service.RELAY, problem.kind).inc()
+    outcome = rpc.problem(problem, request[REQUEST_ID])
+    response = rpc.answer(request_id, outcome, problem.status)
+    if problem.retry_after:
+        response.headers["Retry-After"] = str(problem.retry_after)
+    return response
 
 
 def _is_request(request: web.Request, message: rpc.Message) -> bool:
