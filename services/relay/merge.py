@@ -88,9 +88,11 @@ class Merge:
     async def _read(
         self, ways: Ways, hello: Hello, params: rpc.Message, progress: Progress | None
     ) -> rpc.Message:
-        way, own = self._where.resource(ways, params["uri"])
+        way, own = await self._where.resource(ways, hello, params["uri"])
         named = {**params, "uri": own}
         answer = await self._asker.ask(way, hello, "resources/read", named, progress=progress)
+        if own == params["uri"]:
+            return _outcome(answer, lambda result: result)  # to whom it is known by its own name
         if "error" in answer:
             return {"error": exposed.refused(way.server.slug, answer["error"], own)}
         return {"result": exposed.read(way.server.slug, answer["result"])}
@@ -104,7 +106,7 @@ class Merge:
             way, own = await self._where.prompt(ways, hello, name)
             named = {**given, "name": own}
         elif kind == "ref/resource" and isinstance(uri, str):
-            way, own = self._where.resource(ways, uri)
+            way, own = self._where.template(ways, uri)
             named = {**given, "uri": own}
         else:
             return rpc.failure(INVALID_PARAMS, "params.ref must name a prompt or a resource")

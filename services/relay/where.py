@@ -1,5 +1,7 @@
 """Which server a name or address of the merged view belongs to, and what that server calls it."""
 
+from typing import Any
+
 from mcp_types.jsonrpc import INVALID_PARAMS
 
 from services.relay import names, rpc
@@ -7,7 +9,7 @@ from services.relay.catalog import Catalog, ServerSaidNo, as_problem
 from services.relay.gate import Way
 from services.relay.hello import Hello
 from services.relay.merged_lists import MergedLists
-from services.relay.together import Ways, together
+from services.relay.together import Together, Ways, together
 
 
 class Nowhere(Exception):
@@ -63,30 +65,54 @@ class Where:
         raise Nowhere(rpc.failure(INVALID_PARAMS, f"Unknown prompt: {name}"))
 
     @staticmethod
-    def resource(ways: Ways, uri: str) -> tuple[Way, str]:
-        """A resource or a template by the view's address."""
+    def template(ways: Ways, uri: str) -> tuple[Way, str]:
+        """A template, or an address that may be one, by the view's address."""
         parts = names.split_uri(uri)
         if parts is None or parts[0] not in ways:
-            raise Nowhere(rpc.failure(INVALID_PARAMS, f"Unknown resource: {uri}", {"uri": uri}))
+            raise Nowhere(_unknown_resource(uri))
         return ways[parts[0]], parts[1]
 
+    async def resource(self, ways: Ways, hello: Hello, uri: str) -> tuple[Way, str]:
+        """A resource by the view's address, or by its own where only one server lists it."""
+        parts = names.split_uri(uri)
+        if parts is not None and parts[0] in ways:
+            return ways[parts[0]], parts[1]
+
+        async def addresses(way: Way) -> list[str]:
+            listed = await self._lists.entries(way, hello, "resources/list")
+            return [entry["uri"] for entry in listed]
+
+        got = await together(ways, addresses)
+        holders = [slug for slug, listed in got.found.items() if uri in listed]
+        full = [names.expose_uri(slug, uri) for slug in holders]
+        return ways[_only(got, holders, full, _unknown_resource(uri))], uri
+
     async def _bare(self, ways: Ways, hello: Hello, name: str) -> tuple[Way, str]:
-        """Pages call tools by their own names, and a host may not know whose page it shows."""
         got = await together(ways, lambda way: self._catalog.tools(way, hello))
         holders = [slug for slug, listing in got.found.items() if name in listing.facts]
-        if len(holders) == 1 and not got.failed:
-            return ways[holders[0]], name
-        if len(holders) > 1:
-            full = " or ".join(names.expose(slug, name) for slug in holders)
-            raise _unclear(f"Several servers have a tool of this name: call it {full}")
-        if not got.failed:
-            raise Nowhere(rpc.unknown_tool(name))
-        # one of the silent servers may have a tool of that name: then this call is not another's
+        full = [names.expose(slug, name) for slug in holders]
+        return ways[_only(got, holders, full, rpc.unknown_tool(name))], name
+
+
+def _only(got: Together[Any], holders: list[str], full: list[str], unknown: rpc.Message) -> str:
+    """The one server that has what is named by its own name.
+
+    Pages use such names, and a host may not know whose page it shows.
+    """
+    if len(holders) > 1:
+        raise _unclear(f"Several servers have this: say {' or '.join(full)}")
+    if got.failed:
+        # a silent server may have the same: what is meant for it must not reach another
         silent = ", ".join(got.failed)
-        raise _unclear(
-            f"Not known whose tool {name} is while {silent} is silent: use its full name"
-        )
+        raise _unclear(f"Not known whose this is while {silent} is silent: use the full name")
+    if not holders:
+        raise Nowhere(unknown)
+    return holders[0]
 
 
 def _unclear(text: str) -> Nowhere:
-    return Nowhere(rpc.failure(INVALID_PARAMS, text, {"reason": "tool-name-unclear"}))
+    return Nowhere(rpc.failure(INVALID_PARAMS, text, {"reason": "name-unclear"}))
+
+
+def _unknown_resource(uri: str) -> rpc.Message:
+    return rpc.failure(INVALID_PARAMS, f"Unknown resource: {uri}", {"uri": uri})

@@ -238,7 +238,7 @@ async def test_every_listed_page_can_be_read_and_no_page_of_a_server_one_may_not
             assert read["result"]["contents"][0]["uri"] == uri
             if uri.startswith("ui:"):
                 assert read["result"]["contents"][0]["_meta"]["ui"]["csp"]
-        for uri in ("ui://no/toys/view.html", "ui://toys/view.html", "toys://catalogue", "ui://a"):
+        for uri in ("ui://no/toys/view.html", "strad+no:toys://catalogue", "toys://none", "ui://a"):
             status, read = await h.modern("/mcp", "resources/read", {"uri": uri})
             assert (status, read["error"]["code"]) == (400, -32602), uri
 

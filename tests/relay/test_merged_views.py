@@ -94,8 +94,6 @@ async def test_what_leads_nowhere_is_refused_and_asks_no_server() -> None:
         wrong: list[tuple[str, dict[str, Any]]] = [
             ("prompts/get", {"name": "tell"}),
             ("prompts/get", {"name": "b__tell"}),
-            ("resources/read", {"uri": "books://x"}),
-            ("resources/read", {"uri": "strad+b:books://x"}),
             ("completion/complete", {"ref": {"type": "ref/prompt", "name": "b__tell"}}),
             ("completion/complete", {"ref": {"type": "ref/resource", "uri": "books://x"}}),
             ("completion/complete", {"ref": {"type": "ref/other", "name": "a__tell"}}),
@@ -179,10 +177,44 @@ async def test_a_bare_name_goes_to_nobody_while_its_owner_may_be_silent() -> Non
         house([{"slug": "a", "url": "http://127.0.0.1:9/mcp"}, {"slug": "b", "url": url}]) as h,
     ):
         status, body = await _tool(h, "get-time")
-        assert (status, body["error"]["data"]) == (400, {"reason": "tool-name-unclear"})
+        assert (status, body["error"]["data"]) == (400, {"reason": "name-unclear"})
         assert "while a is silent" in body["error"]["message"]
         assert (await _tool(h, "b__get-time"))[0] == 200
         assert fake.methods.count("tools/call") == 1
+
+
+async def test_a_resource_is_read_by_its_own_address_where_only_one_server_lists_it() -> None:
+    def shelf(which: str, *uris: str) -> Any:
+        def read(_: Any, message: Any) -> Any:
+            uri = message["params"]["uri"]
+            return {"result": {"resultType": "complete", "contents": [{"uri": uri, "text": which}]}}
+
+        listed = [{"uri": uri, "name": uri} for uri in uris]
+        listing = {"result": {"resultType": "complete", "resources": listed}}
+        return modern_fake(**{"resources/list": lambda *_: listing, "resources/read": read})
+
+    page = "ui://toys/view.html"
+    async with (
+        shelf("one", "books://x", page, "books://both").served() as one,
+        shelf("two", "books://both").served() as two,
+    ):
+        both = [{"slug": "a", "url": one}, {"slug": "b", "url": two}]
+        async with house(both) as h:
+            for uri in ("books://x", page):
+                _, body = await h.modern("/mcp", "resources/read", {"uri": uri})
+                assert body["result"]["contents"] == [{"uri": uri, "text": "one"}]
+            for uri, told in (
+                ("books://both", "strad+a:books://both or strad+b:books://both"),
+                ("books://none", "Unknown resource: books://none"),
+                ("strad+c:books://x", "Unknown resource: strad+c:books://x"),
+            ):
+                status, body = await h.modern("/mcp", "resources/read", {"uri": uri})
+                assert (status, body["error"]["code"]) == (400, -32602)
+                assert told in body["error"]["message"]
+        both[1]["url"] = "http://127.0.0.1:9/mcp"
+        async with house(both) as h:
+            status, body = await h.modern("/mcp", "resources/read", {"uri": "books://x"})
+            assert (status, body["error"]["data"]) == (400, {"reason": "name-unclear"})
 
 
 async def test_a_denied_bare_name_is_unknown() -> None:
