@@ -47,6 +47,26 @@ async def test_a_change_of_theme_is_told(console: Console, visitor: Person) -> N
     assert told["params"] == {"theme": "dark"}
 
 
+async def test_a_change_of_language_or_time_zone_is_told(console: Console, visitor: Person) -> None:
+    frame = await probe(console, visitor)
+    await heard(frame, 2)
+    before = (await frame.evaluate("ready"))["result"]["hostContext"]
+    tab = await visitor.context.new_cdp_session(visitor.page)
+    agent = await visitor.page.evaluate("navigator.userAgent")
+    told = {"userAgent": agent, "acceptLanguage": "fr-CA"}
+    await tab.send("Emulation.setUserAgentOverride", told)
+    await tab.send("Emulation.setTimezoneOverride", {"timezoneId": "Asia/Tokyo"})
+    assert before["locale"] != "fr-CA"
+    assert before["timeZone"] != "Asia/Tokyo"
+    for name in ("languagechange", "visibilitychange"):  # the second time, nothing has changed
+        event = f"new Event('{name}', {{ bubbles: true }})"
+        await visitor.page.evaluate(f"void document.dispatchEvent({event})")
+    here = {"locale": "fr-CA", "timeZone": "Asia/Tokyo"}
+    assert [one["params"] for one in (await heard(frame, 3))[2:]] == [here]
+    again = (await frame.evaluate("hello()"))["result"]["hostContext"]
+    assert again | here == again
+
+
 async def test_ping_is_answered_and_other_methods_are_not_supported(
     console: Console, visitor: Person
 ) -> None:

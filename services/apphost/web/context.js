@@ -10,6 +10,8 @@ const OURS = { "x-strad/key": {}, "x-strad/search": {}, "x-strad/hash": {} };
 /** @returns {"dark" | "light"} */
 const theme = () => (DARK.matches ? "dark" : "light");
 
+const place = () => ({ locale: navigator.language, timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone });
+
 /** @param {HTMLElement} frame */
 const size = (frame) => ({ width: frame.clientWidth, height: frame.clientHeight });
 
@@ -36,8 +38,7 @@ export function introduction(boot, frame, display) {
       // fixed on both sides, so a page fills the stage and has no size to report: the host ignores
       // `size-changed`, which would otherwise feed the stage's own size back into itself
       containerDimensions: size(frame),
-      locale: navigator.language,
-      timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone,
+      ...place(),
       platform: "web",
       deviceCapabilities: { touch: navigator.maxTouchPoints > 0, hover: HOVER.matches },
       ...(boot.tool ? { toolInfo: { tool: boot.tool } } : {}),
@@ -46,13 +47,17 @@ export function introduction(boot, frame, display) {
 }
 
 /**
- * Tell of changes: theme and size.
+ * Tell of changes: theme, locale, time zone and size.
  *
  * @param {HTMLElement} frame
  * @param {(change: import("./types.d.ts").McpUiHostContext) => unknown} tell
  */
 export function watchContext(frame, tell) {
   DARK.addEventListener("change", () => tell({ theme: theme() }));
+  let here = place();
+  const look = () => JSON.stringify(here) !== JSON.stringify(place()) && tell((here = place()));
+  // no event tells of a time zone: it is looked at when the person comes back to the tab
+  for (const name of ["languagechange", "visibilitychange"]) addEventListener(name, look);
   let due = 0;
   let last = JSON.stringify(size(frame));
   new ResizeObserver(() => {

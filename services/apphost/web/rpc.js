@@ -39,10 +39,9 @@ export function jsonSize(value, budget, depth = 0) {
   if (typeof value !== "object" || depth >= MAX_DEPTH) return Infinity;
   const isList = Array.isArray(value);
   if (!isList && Object.getPrototypeOf(value) !== Object.prototype) return Infinity;
-  const entries = Object.entries(value);
   // a hole in a list is no entry, and is written as null: a long empty list would be gigabytes
-  let size = 2 + (isList ? 5 * Math.max(0, value.length - entries.length) : 0);
-  for (const [key, item] of entries) {
+  let size = 2 + (isList ? 5 * Math.max(0, value.length - Object.keys(value).length) : 0);
+  for (const [key, item] of Object.entries(value)) {
     size += 2 + (isList ? 0 : key.length + 2);
     if (size <= budget) size += jsonSize(item, budget - size, depth + 1);
     if (size > budget) return Infinity;
