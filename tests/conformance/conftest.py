@@ -1,7 +1,7 @@
 """One example server, and one relay in front of it: as it is, and as servers of one era."""
 
-from collections.abc import AsyncIterator, Iterator
-from contextlib import AsyncExitStack
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from urllib.parse import urlsplit
 
 import pytest
@@ -34,23 +34,42 @@ def guards() -> dict[str, int]:
 def relay(
     everything: str, guards: dict[str, int], tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[LoneRelay]:
-    """A relay in front of all three. At its public address listens whoever plays the edge."""
+    """Two replicas in front of all three. At their address listens whoever plays the edge."""
     (port,) = free_ports(1)
     servers = {era: f"http://{LOOPBACK}:{guard}/mcp" for era, guard in guards.items()}
     servers["every"] = everything
     folder = tmp_path_factory.mktemp("relay")
-    with lone_relay(folder, f"http://{LOOPBACK}:{port}", servers) as running:
+    with lone_relay(folder, f"http://{LOOPBACK}:{port}", servers, replicas=2) as running:
         yield running
 
 
 @pytest.fixture
 async def relayed(relay: LoneRelay, everything: str, guards: dict[str, int]) -> AsyncIterator[str]:
-    """The address of the servers behind the relay, for a client that sends no token."""
+    """The address of the servers behind one replica, for a client that sends no token."""
+    async with edge(relay, [relay.url], everything, guards) as url:
+        yield url
+
+
+@pytest.fixture
+async def behind(
+    request: pytest.FixtureRequest, relay: LoneRelay, everything: str, guards: dict[str, int]
+) -> AsyncIterator[str]:
+    """The same behind so many replicas: each request goes to the one after the last."""
+    replicas = [one.url for one in relay.replicas[: request.param]]
+    async with edge(relay, replicas, everything, guards) as url:
+        yield url
+
+
+@asynccontextmanager
+async def edge(
+    relay: LoneRelay, replicas: Sequence[str], everything: str, guards: dict[str, int]
+) -> AsyncIterator[str]:
+    """What stands in front of these replicas, and the guards behind them."""
+    port = urlsplit(relay.public_url).port
+    assert port is not None
     origin = everything.removesuffix("/mcp")
-    edge = urlsplit(relay.public_url).port
-    assert edge is not None
     async with AsyncExitStack() as stack:
         for era, guard in guards.items():
             await stack.enter_async_context(front(guard, origin, GUARDS[era]))
-        await stack.enter_async_context(front(edge, relay.url, with_token(relay.token)))
+        await stack.enter_async_context(front(port, replicas, with_token(relay.token)))
         yield f"{relay.public_url}/mcp"

@@ -4,8 +4,9 @@
 behind the front.
 """
 
+import itertools
 import json
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 
 from aiohttp import ClientSession, ClientTimeout, DummyCookieJar, web
@@ -20,8 +21,9 @@ Rule = Callable[[web.Request, bytes], Mapping[str, str] | web.Response]
 
 
 @asynccontextmanager
-async def front(port: int, target: str, rule: Rule) -> AsyncIterator[None]:
-    """Serve on a port, in front of the origin `target`."""
+async def front(port: int, target: str | Sequence[str], rule: Rule) -> AsyncIterator[None]:
+    """Serve on a port, in front of an origin; of several, each request goes to the next one."""
+    targets = itertools.cycle([target] if isinstance(target, str) else target)
     timeout = ClientTimeout(total=None)
     async with ClientSession(
         auto_decompress=False, cookie_jar=DummyCookieJar(), timeout=timeout
@@ -35,7 +37,7 @@ async def front(port: int, target: str, rule: Rule) -> AsyncIterator[None]:
             headers = [(k, v) for k, v in request.headers.items() if k.lower() not in _OWN_HOP]
             async with http.request(
                 request.method,
-                target + request.raw_path,
+                next(targets) + request.raw_path,
                 headers=[*headers, *added.items()],
                 data=body or None,
                 skip_auto_headers=("Accept", "User-Agent", "Content-Type"),

@@ -7,7 +7,7 @@ import asyncio
 import sys
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -32,39 +32,69 @@ TOKEN_SECONDS = 3600
 
 
 @dataclass(frozen=True)
-class LoneRelay:
-    """`url`: where it listens. It answers to the Host of `public_url` only."""
+class Replica:
+    """One process, and where it listens."""
 
     url: str
+    process: Child
+
+
+@dataclass(frozen=True)
+class LoneRelay:
+    """One replica, or several over one store. They answer to the Host of `public_url` only."""
+
+    replicas: tuple[Replica, ...]
     public_url: str
     token: str
-    process: Child
     store: Child
+
+    @property
+    def url(self) -> str:
+        """Where the first one listens."""
+        return self.replicas[0].url
+
+    @property
+    def process(self) -> Child:
+        """The first one."""
+        return self.replicas[0].process
 
 
 @contextmanager
-def lone_relay(folder: Path, public_url: str, servers: Mapping[str, str]) -> Iterator[LoneRelay]:
+def lone_relay(
+    folder: Path, public_url: str, servers: Mapping[str, str], replicas: int = 1
+) -> Iterator[LoneRelay]:
     """A relay in front of `servers` (slug to URL), with a token whose owner may use them all."""
     config, keys = folder / "strad.yaml", folder / "keys"
     config.write_text(yaml.safe_dump(_config(public_url, servers)))
     make_keys(keys)
-    redis_port, port, internal_port = free_ports(3)
+    (redis_port,) = free_ports(1)
     redis_url = f"redis://{LOOPBACK}:{redis_port}/0"
     variables = {
         "STRAD_CONFIG": str(config),
         "STRAD_KEYS": str(keys / "relay"),
         "STRAD_REDIS": redis_url,
         "STRAD_BIND": LOOPBACK,
-        "STRAD_PORT": str(port),
-        "STRAD_INTERNAL_PORT": str(internal_port),
     }
-    command = [sys.executable, "-m", "services.relay"]
     store_command = _store(redis_port, keys, folder)
-    with running(store_command, folder / "store.log", redis_answers(redis_port), {}) as store:
+    with (
+        running(store_command, folder / "store.log", redis_answers(redis_port), {}) as store,
+        ExitStack() as stack,
+    ):
         token = asyncio.run(issue_token(redis_url, keys / "auth"))
-        ready = answers(internal_port, READY_PATH)
-        with running(command, folder / "relay.log", ready, variables) as process:
-            yield LoneRelay(f"http://{LOOPBACK}:{port}", public_url, token, process, store)
+        found = []
+        for number in range(replicas):
+            log = folder / ("relay.log" if number == 0 else f"relay-{number}.log")
+            found.append(stack.enter_context(_replica(log, variables)))
+        yield LoneRelay(tuple(found), public_url, token, store)
+
+
+@contextmanager
+def _replica(log: Path, variables: Mapping[str, str]) -> Iterator[Replica]:
+    port, internal_port = free_ports(2)
+    own = {"STRAD_PORT": str(port), "STRAD_INTERNAL_PORT": str(internal_port)}
+    command, ready = [sys.executable, "-m", "services.relay"], answers(internal_port, READY_PATH)
+    with running(command, log, ready, {**variables, **own}) as process:
+        yield Replica(f"http://{LOOPBACK}:{port}", process)
 
 
 def _store(port: int, keys: Path, folder: Path) -> list[str]:
