@@ -10,6 +10,7 @@ WAYS = {
     "link": '<a id="go" href="{to}">go</a>',
     "link without referrer": '<a id="go" rel="noreferrer" href="{to}">go</a>',
     "new tab": '<a id="go" target="_blank" href="{to}">go</a>',
+    "window": """<button id="go" onclick="opened = window.open('{to}')">go</button>""",
     "form": '<form action="{to}"><button id="go">go</button></form>',
     "script": '<button id="go" onclick="location = \'{to}\'">go</button>',
     "sandboxed link": (

@@ -37,7 +37,7 @@ async def test_every_way_from_another_site_asks_first(
     await page.goto(evil + way)
     if await page.locator("#go").count():
         await page.locator("#go").click(no_wait_after=True)
-    if way == "new tab":
+    if way in {"new tab", "window"}:
         page = (
             await visitor.context.wait_for_event("page")
             if len(visitor.context.pages) == 1

@@ -57,6 +57,16 @@ async def test_the_run_button_takes_no_press_in_its_first_moment(
     assert console.relay.calls() == []
 
 
+async def test_a_scripts_click_is_no_press(console: Console, visitor: Person) -> None:
+    await probe(console, visitor, annotations={})
+    run = visitor.page.get_by_role("button", name="Run", exact=True)
+    await expect(run).to_be_enabled()
+    await run.evaluate("(button) => button.click()")
+    await run.evaluate("(button) => button.form.dispatchEvent(new Event('submit'))")
+    await asyncio.sleep(0.3)
+    assert console.relay.calls() == []
+
+
 async def test_text_that_is_no_json_is_said_at_its_field(console: Console, visitor: Person) -> None:
     await probe(console, visitor, annotations={})
     card = visitor.page.get_by_role("dialog")

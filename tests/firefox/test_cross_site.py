@@ -30,7 +30,7 @@ async def follow(visitor: Person, evil: str, way: str) -> Tab:
     await visitor.tab.goto(evil + way)
     if 'id="go"' in WAYS[way]:
         await visitor.tab.click("#go")
-    return visitor.tab if way != "new tab" else await visitor.another_tab(1)
+    return await visitor.another_tab(1) if way in {"new tab", "window"} else visitor.tab
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -59,6 +59,20 @@ async def test_one_click_opens_with_query_and_hash_but_no_token(
     address = await frame.evaluate("location.href")
     assert address.endswith("frame?uri=ui%3A%2F%2Ft%2Fpage&view=week#item-3")
     await visitor.state("Ready")
+
+
+async def test_another_site_learns_nothing_of_a_console_that_it_opened(
+    console: Console, visitor: Person, evil: str
+) -> None:
+    ship(console)
+    tab = await follow(visitor, evil, "window")
+    await tab.until(ASKS)
+    seen = "[opened.closed, opened.length]"
+    assert await visitor.tab.evaluate(seen) == [True, 0]
+    await tab.click("#open")
+    await tab.frame()  # now there is a frame in it, which would be counted
+    assert await visitor.tab.evaluate(seen) == [True, 0]
+    assert await tab.evaluate("opener") is None
 
 
 async def test_another_site_cannot_frame_host_or_page(
