@@ -2,7 +2,7 @@
 
 from tests.apphost.console import Console
 from tests.browser.people import Person
-from tests.browser.probe import hostile
+from tests.browser.probe import HOSTILE, hostile
 
 REFUSED = "refused: SecurityError"
 # what each page makes of the console's windows and storage
@@ -18,6 +18,23 @@ GRABS = {
     "storage": REFUSED,
     "referrer": "",
 }
+
+AWAY = ["location", "meta_refresh", "link", "data"]  # and "form", which the sandbox refuses
+OUT = sorted(path.stem for path in HOSTILE.glob("out_by_*.html"))
+
+# what a careless host lets through: each file reaches the sink by a way that bears its name
+HEARD = {
+    *("/location", "/meta-refresh", "/link", "/form", "/fetch", "/beacon", "/websocket"),
+    *("a datagram", "/preload", "/css-link", "/css-import", "/css-font", "/css-background"),
+    *("/ping", "/worker", "/worker-import", "/script", "/module", "/import", "/image", "/video"),
+    *("/frame", "/object", "/embed", "/form-tab", "/popup ", "/spliced-image", "/spliced-fetch"),
+}
+
+
+def without_a_bridge(name: str, sink: str) -> str:
+    """The page for a host that says nothing: what it waits for, it is told by itself."""
+    word = "<script>dispatchEvent(new MessageEvent('message'))</script>"
+    return hostile(name, sink) + (word if name.startswith("away_by") else "")
 
 
 async def shows(

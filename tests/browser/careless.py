@@ -28,7 +28,8 @@ async def careless(pages: Mapping[str, str], query: str = "") -> AsyncIterator[s
     """Its address. `pages`: by a name for each, all in frames at once."""
 
     async def frame(request: web.Request) -> web.Response:
-        return web.Response(text=pages[request.match_info["name"]], content_type="text/html")
+        text = pages.get(request.match_info["name"])  # a browser also asks for an icon
+        return web.Response(text=text or "", content_type="text/html")
 
     async def host(_: web.Request) -> web.Response:
         frames = (f'<iframe sandbox="{SANDBOX}" src="/{name}{query}"></iframe>' for name in pages)

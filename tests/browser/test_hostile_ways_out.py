@@ -7,24 +7,15 @@ from playwright.async_api import Browser, Frame
 
 from tests.apphost.console import Console
 from tests.browser import IN_BROWSER
-from tests.browser.attacks import shows
+from tests.browser.attacks import AWAY, HEARD, OUT, shows, without_a_bridge
 from tests.browser.careless import careless
 from tests.browser.people import Person, until
-from tests.browser.probe import HOSTILE, hostile
+from tests.browser.probe import hostile
 from tests.browser.sink import Sink
 
 pytestmark = IN_BROWSER
 
 AFTERMATH = 0.7  # seconds in which a late request would still arrive
-AWAY = ["location", "meta_refresh", "link", "data"]
-OUT = sorted(path.stem for path in HOSTILE.glob("out_by_*.html"))
-# what a careless host lets through: each file reaches the sink by a way that bears its name
-HEARD = {
-    *("/location", "/meta-refresh", "/link", "/form", "/fetch", "/beacon", "/websocket"),
-    *("a datagram", "/preload", "/css-link", "/css-import", "/css-font", "/css-background"),
-    *("/ping", "/worker", "/worker-import", "/script", "/module", "/import", "/image", "/video"),
-    *("/frame", "/object", "/embed", "/form-tab", "/popup ", "/spliced-image", "/spliced-fetch"),
-}
 SPLICED = [
     "https://x.test; connect-src *",
     "https://x.test;connect-src\thttp:",
@@ -97,18 +88,12 @@ async def test_nothing_that_a_server_declares_is_spliced_into_the_policy(
     assert sorted(stopped) == ["connect-src", "img-src", "script-src-elem"]
 
 
-def without_a_bridge(name: str, sink: Sink) -> str:
-    """The page for a host that says nothing: what it waits for, it is told by itself."""
-    word = "<script>dispatchEvent(new MessageEvent('message'))</script>"
-    return hostile(name, sink.url) + (word if name.startswith("away_by") else "")
-
-
 async def test_without_our_policy_every_one_of_these_pages_gets_out(
     browser: Browser, sink: Sink
 ) -> None:
     """The positive control: the attacks are real, and the sink hears."""
     names = [*(f"away_by_{name}" for name in [*AWAY, "form"]), *OUT]
-    async with careless({name: without_a_bridge(name, sink) for name in names}) as address:
+    async with careless({name: without_a_bridge(name, sink.url) for name in names}) as address:
         page = await browser.new_page(viewport={"width": 1280, "height": 4000})
         await page.goto(address)
         for frame in page.frames[1:]:

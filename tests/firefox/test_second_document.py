@@ -6,6 +6,7 @@ import asyncio
 import pytest
 
 from tests.apphost.console import Console
+from tests.browser.attacks import AWAY
 from tests.browser.probe import hostile, ship
 from tests.browser.sink import Sink
 from tests.firefox import IN_FIREFOX
@@ -59,24 +60,14 @@ async def test_a_page_that_reloads_itself_never_speaks_again(
     assert console.relay.calls() == []
 
 
-REFUSED = {
-    "the console's home page": hostile("console_page_in_itself"),
-    "blob:": hostile("blob_document"),
-    "data:": hostile("blob_document").replace(
-        'URL.createObjectURL(new Blob([code], { type: "text/html" }))', '"data:text/html," + code'
-    ),
-    "another site": hostile("blob_document").replace(
-        'URL.createObjectURL(new Blob([code], { type: "text/html" }))', '"SINK/x"'
-    ),
-}
+ELSEWHERE = ["console_page_in_itself", "blob_document"] + [f"away_by_{way}" for way in AWAY]
 
 
-@pytest.mark.parametrize("to", REFUSED)
+@pytest.mark.parametrize("name", [*ELSEWHERE, "away_by_form"])
 async def test_any_other_document_is_refused_and_the_first_stays(
-    console: Console, visitor: Person, sink: Sink, to: str
+    console: Console, visitor: Person, sink: Sink, name: str
 ) -> None:
-    html = REFUSED[to].replace("SINK", sink.url)
-    ship(console, html)
+    ship(console, hostile(name, sink.url))
     await visitor.open("/apps/toys")
     frame = await visitor.app()
     title = await frame.evaluate("document.title")
