@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from shared.contracts.access import Allowed, Call, Decision, Denied, Grant, Reason, ToolFacts
-from shared.contracts.config import Server, ToolsPolicy
+from shared.contracts.config import Server
 from shared.contracts.identity import Principal, SessionKind
+from shared.contracts.tools import ToolsPolicy
 from shared.contracts.wire import UI_SCHEME, Surface
 
 

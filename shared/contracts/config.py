@@ -1,6 +1,5 @@
 """`strad.yaml`: what an operator writes. The JSON Schema for editors is made from this model."""
 
-import fnmatch
 from enum import StrEnum
 from typing import Literal
 from urllib.parse import urlsplit
@@ -22,6 +21,7 @@ from shared.contracts.fields import (
     is_loopback,
 )
 from shared.contracts.limits import LimitRules
+from shared.contracts.tools import ToolsPolicy, dead_rules
 
 GOOGLE_ISSUER = "https://accounts.google.com"
 
@@ -63,43 +63,6 @@ class Access(Strict):
     people: tuple[Email, ...] = ()
     groups: tuple[str, ...] = ()
     everyone: bool = Field(False, description="everyone who may sign in")
-
-
-class Confirm(StrEnum):
-    """When the host asks the person before a page's call runs."""
-
-    ALWAYS = "always"
-    WRITES = "writes"
-    NEVER = "never"
-
-
-class ToolRule(Strict):
-    """The operator's word on one tool. It wins over the server's own hints."""
-
-    read_only: bool | None = None
-    confirm: Confirm | None = None
-
-
-class ToolsPolicy(Strict):
-    """Which tools of a server exist for people. Names may use `*`. `deny` wins over `allow`."""
-
-    allow: tuple[str, ...] | None = Field(None, description="left out: all tools")
-    deny: tuple[str, ...] = ()
-    confirm: Confirm = Confirm.WRITES
-    each: dict[str, ToolRule] = Field(default_factory=dict, description="rules by tool name")
-
-    def permits(self, tool: str) -> bool:
-        """Whether `allow` and `deny` let this tool exist."""
-        if any(fnmatch.fnmatchcase(tool, pattern) for pattern in self.deny):
-            return False
-        return self.allow is None or any(fnmatch.fnmatchcase(tool, p) for p in self.allow)
-
-    @model_validator(mode="after")
-    def _no_dead_rules(self) -> "ToolsPolicy":
-        for name in self.each:
-            if not self.permits(name):
-                raise ValueError(f"each.{name}: `allow` and `deny` already remove this tool")
-        return self
 
 
 class Links(StrEnum):
@@ -235,6 +198,8 @@ def cross_mistakes(config: Config) -> list[tuple[str, str, str]]:
                 found.append((f"{where}.access.groups", problem, f"add it under groups ({known})"))
         if mistake := _access_mistake(config, server.access):
             found.append((f"{where}.access", *mistake))
+        for path, problem, fix in dead_rules(server.tools):
+            found.append((f"{where}.tools.{path}", problem, fix))
     return found
 
 

@@ -112,8 +112,8 @@ MISTAKES: dict[str, tuple[dict[str, Any], str, str]] = {
         "cannot be used",
     ),
     "a rule for a removed tool": (
-        {"servers": [SERVER | {"tools": {"deny": ["t"], "each": {"t": {}}}}]},
-        "servers.0.tools",
+        {"servers": [SERVER | {"tools": {"deny": ["t"], "each": {"t": {"read_only": True}}}}]},
+        "servers.0.tools.each.t",
         "already remove",
     ),
 }

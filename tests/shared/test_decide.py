@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 
 from shared.contracts.access import Allowed, Call, Denied, Grant, Reason, ToolFacts
-from shared.contracts.config import Server, ToolsPolicy
+from shared.contracts.config import Server
 from shared.contracts.identity import Person, Principal, SessionKind
+from shared.contracts.tools import ToolsPolicy
 from shared.contracts.wire import Surface
 from shared.decide import may_call, may_use, reads_only, tool_exists, tool_facts
 
