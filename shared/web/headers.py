@@ -12,13 +12,13 @@ _FEATURES = """
     ch-ua-high-entropy-values clipboard-read clipboard-write compute-pressure
     cross-origin-isolated deferred-fetch deferred-fetch-minimal digital-credentials-create
     digital-credentials-get display-capture encrypted-media fullscreen gamepad geolocation
-    gyroscope hid identity-credentials-get idle-detection keyboard-map language-detector
-    language-model local-fonts local-network local-network-access loopback-network magnetometer
-    media-playback-while-not-visible microphone midi on-device-speech-recognition
-    otp-credentials payment picture-in-picture private-state-token-issuance
-    private-state-token-redemption publickey-credentials-create publickey-credentials-get
-    rewriter screen-wake-lock serial speaker-selection storage-access summarizer sync-xhr
-    translator unload usb web-share window-management writer xr-spatial-tracking
+    gyroscope hid identity-credentials-get idle-detection interest-cohort keyboard-map
+    language-detector language-model local-fonts local-network local-network-access
+    loopback-network magnetometer media-playback-while-not-visible microphone midi
+    on-device-speech-recognition otp-credentials payment picture-in-picture
+    private-state-token-issuance private-state-token-redemption publickey-credentials-create
+    publickey-credentials-get rewriter screen-wake-lock serial speaker-selection storage-access
+    summarizer sync-xhr translator unload usb web-share window-management writer xr-spatial-tracking
 """
 PERMISSIONS_POLICY = ", ".join(f"{name}=()" for name in _FEATURES.split())
 # our own pages have Copy buttons

@@ -132,6 +132,26 @@ async def test_a_page_cannot_reach_the_consoles_windows_or_storage(
     assert await visitor.context.cookies(visitor.url) == [ANY]  # its session's, and no other
 
 
+# client hints are left out: they are headers of requests, of which a page makes none
+FEATURES = """document.featurePolicy.features().filter((name) => !name.startsWith("ch-"))"""
+ALLOWED = f"{FEATURES}.filter((name) => document.featurePolicy.allowsFeature(name))"
+
+
+async def test_no_feature_of_the_browser_is_left_to_a_page_framed_or_not(
+    console: Console, visitor: Person
+) -> None:
+    console.toys.page("<!doctype html><p>asks for everything")
+    console.toys.tool("show", "ui://t/page")
+    await visitor.open("/apps/toys")
+    frame = await visitor.app()
+    assert len(await frame.evaluate(FEATURES)) > 30
+    assert await frame.evaluate(ALLOWED) == []
+    host = {"clipboard-write", "fullscreen"}  # the host's own Copy and Full screen
+    assert set(await visitor.page.evaluate(ALLOWED)) == host
+    await visitor.open("/apps/toys/frame")
+    assert await visitor.page.evaluate(ALLOWED) == []
+
+
 async def test_another_site_cannot_frame_host_or_page(
     console: Console, browser: Browser, visitor: Person
 ) -> None:
