@@ -9,9 +9,11 @@ from typing import Any
 import httpx2
 import pytest
 from mcp.client import Client
+from mcp.client.extension import advertise
 from mcp.client.streamable_http import streamable_http_client
+from mcp.shared.exceptions import MCPError
 
-from shared.contracts.wire import APP_MIME_TYPE
+from shared.contracts.wire import APP_MIME_TYPE, UI_EXTENSION
 from tests.live import LiveStack
 from tests.real.published import SERVERS, Published
 
@@ -27,11 +29,16 @@ both_eras = pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
 
 
 @asynccontextmanager
-async def client(url: str, mode: Any, token: str = "") -> AsyncIterator[Client]:
+async def client(
+    url: str, mode: Any, token: str = "", *, apps: bool = True
+) -> AsyncIterator[Client]:
     headers = {"Authorization": f"Bearer {token}"} if token else {}
+    spoken = [advertise(UI_EXTENSION, {"mimeTypes": [APP_MIME_TYPE]})] if apps else []
     async with (
         httpx2.AsyncClient(headers=headers, timeout=30) as http,
-        Client(streamable_http_client(url, http_client=http), mode=mode) as found,
+        Client(
+            streamable_http_client(url, http_client=http), mode=mode, extensions=spoken
+        ) as found,
     ):
         yield found
 
@@ -81,6 +88,19 @@ async def test_all_of_them_are_in_one_list_under_their_slugs(
     assert names == {f"{server.slug}__{tool}" for server in SERVERS for tool in server.tools}
     assert not result.is_error
     assert "time" in json.dumps(result.structured_content)
+
+
+@both_eras
+async def test_what_is_for_its_page_only_is_hidden_from_a_client_without_pages(
+    mode: str, console: LiveStack, token: str
+) -> None:
+    async with client(f"{console.url}/mcp/debug", mode, token, apps=False) as through:
+        names = {tool.name for tool in (await through.list_tools()).tools}
+        with pytest.raises(MCPError, match="Unknown tool: debug-refresh"):
+            await through.call_tool("debug-refresh", {})
+        shown = await through.call_tool("debug-tool", {})
+    assert names == {"debug-tool"}
+    assert not shown.is_error
 
 
 async def test_somebody_without_the_right_sees_none_of_them(console: LiveStack) -> None:
