@@ -145,3 +145,53 @@ async def test_a_forged_word_only_makes_somebody_ask_again() -> None:
     assert (await grants.of(ADA)).servers == {"a"}
     assert source.asked <= 3
     hearing.cancel()
+
+
+class Late(MemoryKeyValue):
+    """Its answers to one question come late: `meanwhile` happens before they arrive."""
+
+    def __init__(self, clock: Any) -> None:
+        super().__init__(clock)
+        self.meanwhile: Any = None
+
+    async def get(self, key: str) -> bytes | None:
+        value = await super().get(key)
+        if self.meanwhile is not None and key == keys.GRANT.key("epoch"):
+            meanwhile, self.meanwhile = self.meanwhile, None
+            await meanwhile()
+        return value
+
+
+async def test_a_count_is_as_old_as_the_question_for_it() -> None:
+    town = Town(Source("a"))
+    store = town.store = Late(town.clock)
+    (_, epochs), (_, others) = town.replica(), town.replica()
+
+    async def meanwhile() -> None:
+        await others.void(ADA.email)
+        town.now += 0.9 * SURE_SECONDS
+
+    store.meanwhile = meanwhile
+    await epochs.now()
+    town.now += 0.2 * SURE_SECONDS
+    assert not await epochs.holds(ADA.email, 0)
+
+
+async def test_a_count_that_comes_after_a_newer_word_takes_nothing_back() -> None:
+    town = Town(Source("a"))
+    store = town.store = Late(town.clock)
+    (_, epochs), (_, others) = town.replica(), town.replica()
+    await others.void(BOB.email)
+    await epochs.now()
+    hearing = asyncio.create_task(epochs.hear())
+    await asyncio.sleep(0)
+
+    async def meanwhile() -> None:
+        await others.void(ADA.email)
+        await asyncio.sleep(0.01)
+
+    store.meanwhile = meanwhile
+    await epochs.now()
+    assert not await epochs.holds(ADA.email, 1)
+    assert await epochs.holds(BOB.email, 1)
+    hearing.cancel()

@@ -45,7 +45,7 @@ class Epochs:
 
     async def now(self) -> int:
         """The count in Redis. May raise `StoreUnavailable`."""
-        before = self._current
+        before, asked = self._current, self._clock()
         value = await self._store.get(_KEY)
         try:
             count = int(value or 0)
@@ -59,7 +59,7 @@ class Epochs:
             self._least_of.clear()
             if missed:
                 self.heard(None)
-        self._sure_at = self._clock()
+        self._sure_at = asked  # what it says may be as old as the question
         return count
 
     async def holds(self, email: str, epoch: int) -> bool:
