@@ -19,12 +19,14 @@ GRABS = {
     "referrer": "",
 }
 
-AWAY = ["location", "meta_refresh", "link", "data"]  # and "form", which the sandbox refuses
+# and "form", which the sandbox refuses
+AWAY = ["location", "meta_refresh", "link", "open", "data"]
 OUT = sorted(path.stem for path in HOSTILE.glob("out_by_*.html"))
 
 # what a careless host lets through: each file reaches the sink by a way that bears its name
 HEARD = {
-    *("/location", "/meta-refresh", "/link", "/form", "/fetch", "/beacon", "/websocket"),
+    *("/location", "/meta-refresh", "/link", "/open-self", "/form", "/fetch", "/beacon"),
+    "/websocket",
     *("a datagram", "/preload", "/css-link", "/css-import", "/css-font", "/css-background"),
     *("/ping", "/worker", "/worker-import", "/script", "/module", "/import", "/image", "/video"),
     *("/frame", "/object", "/embed", "/form-tab", "/popup ", "/spliced-image", "/spliced-fetch"),

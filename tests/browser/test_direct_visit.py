@@ -79,6 +79,7 @@ async def test_a_servers_page_opened_directly_has_no_way_out(
     ship(console, f'<!doctype html><a id="out" target="_self" href="{sink.url}">out</a>')
     for place in (sink.url, f"{console.url}/apps/toys"):
         await visitor.open(PATH)
+        assert await visitor.page.evaluate("origin") == "null"
         await visitor.page.evaluate("(place) => { location.href = place }", place)
         await visitor.page.wait_for_url(re.compile("^chrome-error:"))
     assert sink.heard == []

@@ -10,6 +10,7 @@ from tests.apphost.console import Console
 from tests.browser import IN_BROWSER
 from tests.browser.attacks import GRABS, shows
 from tests.browser.people import Person, until
+from tests.browser.probe import heard, probe
 
 pytestmark = IN_BROWSER
 
@@ -20,6 +21,7 @@ SECOND_DOCUMENT = [
     "console_page_in_itself",
     "blob_document",
     "written_document",
+    "about_blank",
 ]
 
 
@@ -36,7 +38,7 @@ async def test_a_second_document_ends_frame_and_bridge(
     await shows(console, visitor, name)
     await visitor.closed("The page tried to load another page")
     await asyncio.sleep(0.3)
-    assert set(shown) <= {"http", "chrome-error"}
+    assert set(shown) <= {"http", "chrome-error", "about"}
     # frame-src allows its own route again, by path; the connection allowlist stops it, and the
     # server would refuse it (test_frame.py), so no second document's script ever ran
     assert reads[:1] == [200]
@@ -62,6 +64,24 @@ async def test_a_child_frame_has_no_bridge(console: Console, visitor: Person) ->
     await asyncio.sleep(1)
     assert console.relay.calls() == []  # neither the forged call nor the opening call
     await visitor.state("Loading…")
+
+
+async def test_no_window_but_the_frames_is_heard(console: Console, visitor: Person) -> None:
+    frame = await probe(console, visitor)
+    await heard(frame, 2)
+    # the host page's own, one beside the page's, none at all; and the page's under another origin
+    await visitor.page.evaluate("""() => {
+      document.body.append(document.createElement("iframe"));
+      const data = { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "plain" } };
+      postMessage(data, "*");
+      const others = [[frames[1], "null"], [null, "null"], [frames[0], location.origin]];
+      for (const [source, origin] of others) {
+        dispatchEvent(new MessageEvent("message", { data, source, origin }));
+      }
+    }""")
+    await frame.evaluate("ask('ping')")
+    await asyncio.sleep(0.3)
+    assert [one["params"]["name"] for one in console.relay.calls()] == ["show"]
 
 
 async def test_no_malformed_message_throws_or_is_taken(console: Console, visitor: Person) -> None:
