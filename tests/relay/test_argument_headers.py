@@ -8,7 +8,7 @@ from multidict import CIMultiDict
 
 from tests.relay.house import House, house
 from tests.relay.old_caller import OldCaller
-from tests.relay.upstreams import LegacyFake
+from tests.relay.upstreams import LegacyFake, modern_fake
 
 REGION = {"type": "string", "x-mcp-header": "Region"}
 COUNT = {"type": "integer", "x-mcp-header": "Count"}
@@ -123,3 +123,31 @@ async def test_the_header_that_names_a_tool_must_name_the_tool_of_the_body(path:
             status, body = await h.modern(path, "tools/call", {"name": name}, headers=headers)
             assert (status, body["error"]["code"]) == (400, -32020), headers
         assert fake.messages == []
+
+
+async def test_a_server_that_compares_them_itself_gets_them_as_they_are_and_is_asked_once() -> None:
+    heard: list[Any] = []
+
+    def call(request: web.Request, message: dict[str, Any]) -> Any:
+        heard.append(request.headers.get("Mcp-Param-Region"))
+        if heard[-1] != message["params"]["arguments"]["region"]:
+            return web.json_response(
+                {
+                    "jsonrpc": "2.0",
+                    "id": message["id"],
+                    "error": {"code": -32020, "message": "they differ"},
+                },
+                status=400,
+            )
+        return {"result": {"resultType": "complete", "content": []}}
+
+    async with (
+        modern_fake([TOOL], call).served() as url,
+        house([{"slug": "a", "url": url}]) as h,
+    ):
+        for path, name in VIEWS:
+            status, body = await _call(h, path, name, {"region": "eu"}, region="us")
+            assert (status, body["error"]["code"]) == (400, -32020)
+            assert body["error"]["message"] == "they differ"
+            assert (await _call(h, path, name, {"region": "eu"}, region="eu"))[0] == 200
+        assert heard == ["us", "eu"] * 2

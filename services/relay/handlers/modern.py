@@ -146,7 +146,8 @@ def _result(method: str, given: rpc.Message, server: Any) -> rpc.Message:
         result["supportedVersions"] = list(MODERN_PROTOCOL_VERSIONS)
     if isinstance(server, dict):
         meta = result.get("_meta")
-        result["_meta"] = {SERVER_INFO_META_KEY: server, **(meta if isinstance(meta, dict) else {})}
+        # of whom the caller was introduced to: in a merged view that is strad
+        result["_meta"] = {**(meta if isinstance(meta, dict) else {}), SERVER_INFO_META_KEY: server}
     return result
 
 
