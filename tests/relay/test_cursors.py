@@ -8,6 +8,8 @@ import pytest
 from services.relay import merged_lists
 from services.relay.cursors import LIFE_SECONDS
 from tests.relay.house import House, house
+from tests.relay.old_caller import OldCaller
+from tests.relay.twins import twin
 from tests.relay.upstreams import modern_fake
 
 OBJECT = {"type": "object"}
@@ -163,3 +165,21 @@ async def test_a_server_that_fails_on_a_later_page_is_named_there() -> None:
         assert [tool["name"] for tool in body["result"]["tools"]] == ["b__n0", "b__n1", "b__n2"]
         assert body["result"]["_meta"]["strad/left-out"][0]["server"] == "a"
         await start()
+
+
+async def test_a_cursor_of_one_replica_is_good_at_another() -> None:
+    async with (
+        _server(9).served() as url,
+        house([{"slug": "a", "url": url}]) as h,
+        twin(h) as other,
+    ):
+        first, second = await OldCaller.begin(h, "/mcp"), h.url
+        names: list[str] = []
+        params: dict[str, Any] = {}
+        for at in (second, other, second):
+            first.at = at
+            result = (await first.ask("tools/list", **params))[-1]["result"]
+            names += [tool["name"] for tool in result["tools"]]
+            params = {"cursor": result.get("nextCursor")}
+        assert names == [f"a__n{n}" for n in range(9)]
+        assert params == {"cursor": None}

@@ -6,7 +6,7 @@ import pytest
 from mcp.server.mcpserver import MCPServer
 from mcp_types import Completion, PromptReference, ResourceTemplateReference
 
-from tests.relay.house import House, house
+from tests.relay.house import house
 from tests.relay.upstreams import modern_fake, sdk_app, served
 
 MODES = ("legacy", "auto")
@@ -142,92 +142,6 @@ async def test_an_error_about_an_address_names_the_address_that_was_asked_for() 
         assert body["error"]["data"] == {"uri": "strad+a:books://x", "x": 1}
 
 
-async def _tool(h: House, name: str) -> tuple[int, Any]:
-    return await h.modern("/mcp", "tools/call", {"name": name})
-
-
-def _named(which: str, *tools: str) -> Any:
-    done = {"resultType": "complete", "content": [{"type": "text", "text": which}]}
-    listed = [{"name": tool, "inputSchema": {"type": "object"}} for tool in tools]
-    return modern_fake(listed, lambda *_: {"result": done})
-
-
-async def test_a_bare_tool_name_works_where_only_one_server_has_it() -> None:
-    one, two = _named("one", "get-time", "both", "b__x"), _named("two", "both", "x")
-    async with (
-        one.served() as first,
-        two.served() as second,
-        house([{"slug": "a", "url": first}, {"slug": "b", "url": second}]) as h,
-    ):
-        status, body = await _tool(h, "get-time")
-        assert (status, body["result"]["content"][0]["text"]) == (200, "one")
-        status, body = await _tool(h, "both")
-        assert (status, body["error"]["code"]) == (400, -32602)
-        assert "a__both or b__both" in body["error"]["message"]
-        # a full name is a full name: nobody can take it over with a bare one
-        assert (await _tool(h, "b__x"))[1]["result"]["content"][0]["text"] == "two"
-        assert (await _tool(h, "none"))[1]["error"]["message"] == "Unknown tool: none"
-        assert one.methods.count("tools/call") == 1
-
-
-async def test_a_bare_name_goes_to_nobody_while_its_owner_may_be_silent() -> None:
-    fake = _named("two", "get-time")
-    async with (
-        fake.served() as url,
-        house([{"slug": "a", "url": "http://127.0.0.1:9/mcp"}, {"slug": "b", "url": url}]) as h,
-    ):
-        status, body = await _tool(h, "get-time")
-        assert (status, body["error"]["data"]) == (400, {"reason": "name-unclear"})
-        assert "while a is silent" in body["error"]["message"]
-        assert (await _tool(h, "b__get-time"))[0] == 200
-        assert fake.methods.count("tools/call") == 1
-
-
-async def test_a_resource_is_read_by_its_own_address_where_only_one_server_lists_it() -> None:
-    def shelf(which: str, *uris: str) -> Any:
-        def read(_: Any, message: Any) -> Any:
-            uri = message["params"]["uri"]
-            return {"result": {"resultType": "complete", "contents": [{"uri": uri, "text": which}]}}
-
-        listed = [{"uri": uri, "name": uri} for uri in uris]
-        listing = {"result": {"resultType": "complete", "resources": listed}}
-        return modern_fake(**{"resources/list": lambda *_: listing, "resources/read": read})
-
-    page = "ui://toys/view.html"
-    async with (
-        shelf("one", "books://x", page, "books://both").served() as one,
-        shelf("two", "books://both").served() as two,
-    ):
-        both = [{"slug": "a", "url": one}, {"slug": "b", "url": two}]
-        async with house(both) as h:
-            for uri in ("books://x", page):
-                _, body = await h.modern("/mcp", "resources/read", {"uri": uri})
-                assert body["result"]["contents"] == [{"uri": uri, "text": "one"}]
-            for uri, told in (
-                ("books://both", "strad+a:books://both or strad+b:books://both"),
-                ("books://none", "Unknown resource: books://none"),
-                ("strad+c:books://x", "Unknown resource: strad+c:books://x"),
-            ):
-                status, body = await h.modern("/mcp", "resources/read", {"uri": uri})
-                assert (status, body["error"]["code"]) == (400, -32602)
-                assert told in body["error"]["message"]
-        both[1]["url"] = "http://127.0.0.1:9/mcp"
-        async with house(both) as h:
-            status, body = await h.modern("/mcp", "resources/read", {"uri": "books://x"})
-            assert (status, body["error"]["data"]) == (400, {"reason": "name-unclear"})
-
-
-async def test_a_denied_bare_name_is_unknown() -> None:
-    fake = _named("one", "ok", "del")
-    async with (
-        fake.served() as url,
-        house([{"slug": "a", "url": url, "tools": {"deny": ["del"]}}]) as h,
-    ):
-        denied, unknown = await _tool(h, "del"), await _tool(h, "nil")
-        assert str(denied).replace("del", "nil") == str(unknown)
-        assert "tools/call" not in fake.methods
-
-
 async def test_a_server_without_prompts_is_not_missing_and_one_that_fails_is() -> None:
     def broken(*_: Any) -> Any:
         return {"error": {"code": -32603, "message": "no"}}
@@ -297,3 +211,71 @@ async def test_extensions_of_all_servers_are_united_and_the_first_has_the_word()
             "tools": {},
             "extensions": {"x/y": {"a": 1, "b": 3}, "only/one": {}, "odd/two": 7},
         }
+
+
+NASTY = [
+    "",
+    " ",
+    "a",
+    "a__b",
+    "__",
+    "b__go",
+    "Ünïcödé",
+    "🧸" * 40,
+    "x" * 64,
+    "x" * 200,
+    "tab\there\nand there",
+    "../../etc",
+    "strad+b:x",
+    "ui://b/x",
+    "%2e%2e",
+    "go-aaaaaaaaaa",
+    "=?base64?eA==?=",
+    "{+path}",
+]
+
+
+async def test_whatever_servers_call_things_each_name_leads_to_its_own() -> None:
+    heard: list[tuple[str, str, Any]] = []
+
+    def server(which: str) -> Any:
+        def hear(_: Any, message: Any) -> Any:
+            params = message["params"]
+            heard.append((which, message["method"], params.get("name", params.get("uri"))))
+            result = {"resultType": "complete", "content": [], "messages": [], "contents": []}
+            return {"result": result}
+
+        def lists(member: str, key: str) -> Any:
+            entries = [{"name": "x", "inputSchema": {}} | {key: name} for name in NASTY]
+            return lambda *_: {"result": {"resultType": "complete", member: entries}}
+
+        return modern_fake(
+            **{
+                "tools/list": lists("tools", "name"),
+                "prompts/list": lists("prompts", "name"),
+                "resources/list": lists("resources", "uri"),
+                "tools/call": hear,
+                "prompts/get": hear,
+                "resources/read": hear,
+            }
+        )
+
+    asked = [
+        ("tools/list", "tools", "name", "tools/call"),
+        ("prompts/list", "prompts", "name", "prompts/get"),
+        ("resources/list", "resources", "uri", "resources/read"),
+    ]
+    async with (
+        server("a").served() as one,
+        server("b").served() as two,
+        house([{"slug": "a", "url": one}, {"slug": "b", "url": two}]) as h,
+    ):
+        for listing, member, key, use in asked:
+            heard.clear()
+            _, body = await h.modern("/mcp", listing)
+            shown = [entry[key] for entry in body["result"][member]]
+            assert len(set(shown)) == 2 * len(NASTY)
+            for name in shown:
+                status, body = await h.modern("/mcp", use, {key: name})
+                assert status == 200, (use, name, body)
+            assert heard == [(which, use, name) for which in "ab" for name in NASTY]
