@@ -1,4 +1,4 @@
-"""A page's own names in the merged view: taken where they can mean one server, and not otherwise."""
+"""A page's own names in the merged view: taken where they mean one server, and not otherwise."""
 
 from typing import Any
 
