@@ -1,6 +1,6 @@
 """Counters and timings, in one registry per process, served on the internal port."""
 
-from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
 REGISTRY = CollectorRegistry()
 
@@ -15,6 +15,12 @@ PROBLEMS = Counter(
 )
 DECISIONS = Counter(
     "strad_decisions", "Entitlement and policy decisions", ["decision"], registry=REGISTRY
+)
+CIRCUITS = Gauge(
+    "strad_server_circuit",
+    "Whether a server is asked: 0 yes, 1 one request tries, 2 no, it could not be reached",
+    ["server"],
+    registry=REGISTRY,
 )
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+import time
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 
@@ -15,6 +16,7 @@ from services.relay.assertions import by_assertion
 from services.relay.audit import Audit
 from services.relay.bearer import Bearer, TokenSeen
 from services.relay.between import Between
+from services.relay.breaker import Breaker
 from services.relay.bridge import Bridge
 from services.relay.calls import Calls
 from services.relay.catalog import Catalog
@@ -56,6 +58,7 @@ from services.relay.sessions import McpSessions
 from services.relay.settings import Settings, read
 from services.relay.states import States
 from services.relay.subscribed import Subscribed
+from services.relay.turns import Turns
 from services.relay.upstream import Upstream
 from shared import egress
 from shared.clock import Clock, system_clock
@@ -112,7 +115,8 @@ def build(
     config, seal, store = settings.base.config, settings.base.seal, ReadAhead(redis)
     client = egress.client(outgoing.TIMEOUT)
     passports = Passports(settings.identity_key, config.public_url, clock)
-    upstream = Upstream(client, settings.credentials, passports)
+    breaker, turns = Breaker(time.monotonic), Turns()
+    upstream = Upstream(client, settings.credentials, passports, breaker, turns)
     watch = Watch()
     entitling = Entitling(settings, store, watch, clock)
     legacy, eras = Legacy(upstream), Eras(upstream, clock)

@@ -41,7 +41,7 @@ async def hear_modern(upstream: Upstream, ear: Ear) -> None:
     headers, body = modern.message(ear.hello, changes.LISTEN, {"notifications": ear.wanted.filter})
     async with (
         deadline(way.server) as limit,
-        upstream.open(way, "POST", headers, body) as response,
+        upstream.open(way, "POST", headers, body, in_turn=False) as response,
     ):
         if response.content_type != "text/event-stream":
             refusal = await read_answer(way.server, response, modern.ID)
@@ -81,7 +81,7 @@ class LegacyHearing:
         way, wanted = ear.way, ear.wanted
         async with (
             deadline(way.server) as limit,
-            self._upstream.open(way, "GET", session.headers) as response,
+            self._upstream.open(way, "GET", session.headers, in_turn=False) as response,
         ):
             if response.status == 404:
                 raise SessionLost

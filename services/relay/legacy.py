@@ -133,7 +133,7 @@ class Legacy:
     async def tell(self, way: Way, session: Session, message: rpc.Message) -> None:
         """Send something that has no answer."""
         body = rpc.dumps({"jsonrpc": "2.0", **message})
-        async with self._upstream.open(way, "POST", session.headers, body):
+        async with self._upstream.open(way, "POST", session.headers, body, in_turn=False):
             pass
 
     async def refuse(self, way: Way, session: Session, message: rpc.Message) -> None:
@@ -143,7 +143,7 @@ class Legacy:
     async def end(self, way: Way, session: Session) -> None:
         """End a session; a server that does not allow it may refuse."""
         if session.id is not None:
-            async with self._upstream.open(way, "DELETE", session.headers):
+            async with self._upstream.open(way, "DELETE", session.headers, in_turn=False):
                 pass
 
     async def close(self) -> None:

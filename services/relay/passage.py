@@ -15,6 +15,7 @@ from services.relay.alive import Alive
 from services.relay.amend import Amend
 from services.relay.answers import let_end
 from services.relay.audit import heard
+from services.relay.changes import LISTEN
 from services.relay.endless import Endless
 from services.relay.events import events_of
 from services.relay.gate import Way
@@ -64,10 +65,11 @@ class Passage:
         server, request_id = way.server, message.get("id") if "method" in message else None
         amend = Amend(way, hello, message, self._states if "MCP-Method" in headers else None, seen)
         out, raw = Out(request), amend.request(raw)
+        takes_turn = request_id is not None and message["method"] != LISTEN
         try:
             async with (
                 deadline(server) as limit,
-                self._upstream.open(way, "POST", headers, raw) as response,
+                self._upstream.open(way, "POST", headers, raw, in_turn=takes_turn) as response,
             ):
                 if response.status == 404 and SESSION_HEADER in headers:
                     raise SessionLost
@@ -76,7 +78,7 @@ class Passage:
                     return web.Response(status=202 if response.status < 400 else 400)
                 if response.content_type != "text/event-stream" or response.status != 200:
                     return await single(server, response, request_id, headers, amend)
-                if message["method"] == "subscriptions/listen":
+                if message["method"] == LISTEN:
                     limit.reschedule(None)
                     self._endless.add()
                     patience = None
@@ -107,7 +109,7 @@ class Passage:
         try:
             async with (
                 deadline(way.server) as limit,
-                self._upstream.open(way, "GET", headers) as response,
+                self._upstream.open(way, "GET", headers, in_turn=False) as response,
             ):
                 if response.status == 404:
                     raise SessionLost

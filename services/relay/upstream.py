@@ -6,7 +6,7 @@ forwarding headers never reach a server; the only credentials it sees are the op
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, nullcontext
 from typing import Any
 
 import aiohttp
@@ -15,8 +15,10 @@ from multidict import CIMultiDict
 from yarl import URL
 
 from services.relay import rpc, trace, weigh
+from services.relay.breaker import Breaker
 from services.relay.gate import Way
 from services.relay.passport import Passports
+from services.relay.turns import Turns
 from shared.contracts.config import Identity, Server
 from shared.contracts.problems import Problem, ProblemKind
 from shared.contracts.wire import IDENTITY_HEADER
@@ -59,21 +61,40 @@ class Upstream:
         client: aiohttp.ClientSession,
         credentials: Mapping[str, Mapping[str, str]],
         passports: Passports,
+        breaker: Breaker,
+        turns: Turns,
     ) -> None:
         self._client = client
+        self._breaker = breaker
+        self._turns = turns
         self._credentials = credentials
         self._passports = passports
         self._urls: dict[str, URL] = {}
 
     @asynccontextmanager
     async def open(
-        self, way: Way, verb: str, headers: Mapping[str, str], body: bytes | None = None
+        self,
+        way: Way,
+        verb: str,
+        headers: Mapping[str, str],
+        body: bytes | None = None,
+        *,
+        in_turn: bool = True,
     ) -> AsyncIterator[aiohttp.ClientResponse]:
         """The response to one request; leaving the block closes it, which cancels what still runs.
 
-        Raises a `Problem` for what is never an answer: no connection, a redirect, a refusal of our
-        credentials, a failure inside the server.
+        `in_turn` False: for what belongs to a request that has its turn already, and for streams
+        that last. Raises a `Problem` for what is never an answer: no connection, a redirect, a
+        refusal of our credentials, a failure inside the server, and no turn in time.
         """
+        turn = self._turns.at(way).one(way.principal.subject) if in_turn else nullcontext()
+        async with turn, self._open(way, verb, headers, body) as response:
+            yield response
+
+    @asynccontextmanager
+    async def _open(
+        self, way: Way, verb: str, headers: Mapping[str, str], body: bytes | None
+    ) -> AsyncIterator[aiohttp.ClientResponse]:
         server = way.server
         url = self._urls.setdefault(server.url, URL(server.url))
         sent: CIMultiDict[str] = CIMultiDict(_ALWAYS)
@@ -82,7 +103,7 @@ class Upstream:
         sent.update(self._credentials.get(server.slug, {}))
         if server.identity is Identity.SIGNED:
             sent[IDENTITY_HEADER] = self._passports.issue(way)
-        with told(server):
+        with self._breaker.of(way).attempt(), told(server):
             response = await self._client.request(
                 verb, url, data=body, headers=sent, allow_redirects=False
             )

@@ -122,6 +122,12 @@ class Server(Strict):
         " call run up to ten times as long, at most an hour",
     )
 
+    at_once: int = Field(
+        64,
+        ge=1,
+        description="requests that one replica has open there at a time, streams of changes aside;"
+        " one person has at most half of them",
+    )
     per_minute: int | None = Field(
         None, ge=1, description="requests a minute of all people; left out: `limits.server`"
     )
