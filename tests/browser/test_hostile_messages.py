@@ -23,11 +23,16 @@ VISIBILITY: dict[str, Any] = {
     "unknown_words": ["App", "apps"],
     "no_list": "app",
 }
-# what a person would hit in the middle of it
+# whether it is what a person sees in its middle (what is inert is seen, though nothing hits it)
 IS_ON_TOP = """(selector) => {
+  const frame = document.querySelector("iframe");
+  const { inert } = frame;
+  frame.inert = false;
   const element = document.querySelector(selector);
   const { x, y, width, height } = element.getBoundingClientRect();
-  return element.contains(document.elementFromPoint(x + width / 2, y + height / 2));
+  const seen = document.elementFromPoint(x + width / 2, y + height / 2);
+  frame.inert = inert;
+  return element.contains(seen);
 }"""
 WHOLE = {"resultType": "complete", "ttlMs": 0, "cacheScope": "public"}
 
