@@ -50,8 +50,18 @@ def refresh(arguments: argparse.Namespace) -> int:
     return tell(arguments.email)
 
 
+_PEOPLE = {
+    "people": "let another account have an e-mail address (with auth's keys)",
+    "sessions": "end all sessions and access tokens of a person (with auth's keys)",
+}
+
+
 def main() -> int:
     """Entry point; returns the exit status."""
+    if sys.argv[1:] and sys.argv[1] in _PEOPLE:
+        from services.auth.operator.__main__ import main as operate  # as for `refresh`
+
+        return operate(sys.argv[1:])
     parser = argparse.ArgumentParser(prog="strad", description=__doc__)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     one = commands.add_parser("check", help="check strad.yaml and the secrets it names")
@@ -73,6 +83,8 @@ def main() -> int:
     one = commands.add_parser("refresh", help="ask anew who may use what (with the relay's keys)")
     one.add_argument("email", nargs="?", help="one person; everybody if left out")
     one.set_defaults(run=refresh)
+    for name, does in _PEOPLE.items():
+        commands.add_parser(name, help=does)
     arguments = parser.parse_args()
     status: int = arguments.run(arguments)
     return status

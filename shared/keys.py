@@ -48,6 +48,9 @@ SESSION = Family("sess:", Service.AUTH, _EVERYONE)
 # not under `sess:` or `tok:`: who may read those may not read these
 SESSIONS_OF = Family("of:sess:", Service.AUTH)
 SIGN_IN = Family("tx:", Service.AUTH)
+# whose an address is, and who signed in with it last
+BOUND = Family("who:", Service.AUTH)
+KNOWN = Family("known:", Service.AUTH)
 TOKEN = Family("tok:", Service.AUTH, frozenset({Service.RELAY}))
 TOKENS_OF = Family("of:tok:", Service.AUTH)
 GRANT = Family("ent:", Service.RELAY)
@@ -69,6 +72,8 @@ FAMILIES = (
     SESSION,
     SESSIONS_OF,
     SIGN_IN,
+    BOUND,
+    KNOWN,
     TOKEN,
     TOKENS_OF,
     GRANT,

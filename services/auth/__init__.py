@@ -13,7 +13,8 @@ Routes (public port)
 
 Internal port: health, readiness, metrics.
 
-Owns in Redis: `sess:` (sessions), `tok:` (tokens), `of:` (whose they are), `tx:` (used attempts).
+Owns in Redis: `sess:` (sessions), `tok:` (tokens), `of:` (whose they are), `tx:` (used attempts),
+`who:` and `known:` (whose an address is).
 
 A sign-in: `start` gives the browser an attempt (`attempts`: state, nonce, PKCE verifier, where to
 go) sealed in a cookie. `callback` takes it, which works once, and hands the answer to `code_flow`:

@@ -13,6 +13,7 @@ from services.auth.code_exchange import Client
 from services.auth.code_flow import CodeFlow
 from services.auth.handlers import callback, sign_in, sign_out, start, tokens
 from services.auth.parts import PARTS, Parts
+from services.auth.people import People
 from services.auth.provider import Provider
 from services.auth.refusals import SignInFailed
 from services.auth.settings import Settings
@@ -89,6 +90,7 @@ def applications(
             pages=pages,
             flow=CodeFlow(provider, channel, client, config.provider, clock),
             attempts=Attempts(store, seal, clock, provider.issuer),
+            people=People(store, seal, clock),
             sessions=sessions,
             tokens=TokenWriter(store, seal, clock),
             identify=identify,

@@ -7,6 +7,7 @@ from jinja2 import Environment
 
 from services.auth.attempts import Attempts
 from services.auth.code_flow import CodeFlow
+from services.auth.people import People
 from shared.clock import Clock
 from shared.contracts.config import Config
 from shared.stores.audit import Trail
@@ -26,6 +27,7 @@ class Parts:
     pages: Environment
     flow: CodeFlow
     attempts: Attempts
+    people: People
     sessions: SessionWriter
     tokens: TokenWriter
     identify: Identify

@@ -39,6 +39,7 @@ class Reason(StrEnum):
     EMAIL_UNVERIFIED = "email-unverified"
     EMAIL_MALFORMED = "email-malformed"
     NOT_ALLOWED = "not-allowed"
+    BOUND_ELSEWHERE = "bound-elsewhere"
 
 
 class Refused(Exception):
@@ -178,6 +179,12 @@ TEXTS: dict[Reason, tuple[ProblemKind, str, str]] = {
         _OTHER,
     ),
     Reason.NOT_ALLOWED: (_NOT_ALLOWED, "This account may not sign in here.", _OTHER),
+    Reason.BOUND_ELSEWHERE: (
+        _NOT_ALLOWED,
+        "This e-mail address belongs to another account.",
+        "Another account signed in with it before. If the address is yours now, ask an operator of"
+        " strad to unbind it; or sign in with another account.",
+    ),
 }
 
 

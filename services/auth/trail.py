@@ -1,13 +1,13 @@
 """What auth writes into the audit trail, each time before it takes effect."""
 
-from services.auth.parts import Parts
 from shared.contracts.audit import SESSION_CHARS, Entry, Event
 from shared.contracts.identity import Person
 from shared.ids import new_id
+from shared.stores.audit import Trail
 
 
 async def note(
-    parts: Parts,
+    trail: Trail,
     event: Event,
     person: Person,
     *,
@@ -16,8 +16,17 @@ async def note(
     reason: str | None = None,
 ) -> None:
     """Append one entry. `digest`: of the session that acts. Raises `StoreUnavailable`."""
-    entry = Entry(event, new_id(), round(parts.clock(), 3))
+    entry = Entry(event, new_id(), round(trail.clock(), 3))
     entry.subject, entry.email, entry.token = person.subject, person.email, token
     entry.session = None if digest is None else digest[:SESSION_CHARS]
     entry.decision, entry.reason = "denied" if reason else "allowed", reason
-    await parts.trail.now(entry)
+    await trail.now(entry)
+
+
+async def note_done_to(
+    trail: Trail, event: Event, subject: str | None, email: str, *, by: str
+) -> None:
+    """Append what an operator or administrator does to a person. Raises `StoreUnavailable`."""
+    entry = Entry(event, new_id(), round(trail.clock(), 3), subject, email)
+    entry.decision, entry.by = "allowed", by
+    await trail.now(entry)

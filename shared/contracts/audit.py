@@ -35,6 +35,8 @@ class Event(StrEnum):
     SIGNED_OUT = "signed-out"
     TOKEN_CREATED = "token-created"  # noqa: S105
     TOKEN_REVOKED = "token-revoked"  # noqa: S105
+    ADDRESS_UNBOUND = "address-unbound"
+    PERSON_ENDED = "person-ended"
 
 
 @dataclass(slots=True, eq=False)
@@ -43,6 +45,7 @@ class Entry:
 
     `session`: the beginning of the digest of the session or token that acted.
     `definition`: hash of the tool as its server listed it. `arguments`: keyed digest.
+    `by`: who did it to the person: `operator`, or an administrator's subject.
     `outcome`: result, tool-error, error, caller-left, or the name of a problem.
     """
 
@@ -63,6 +66,7 @@ class Entry:
     arguments: str | None = None
     given: Any = None
     token: str | None = None
+    by: str | None = None
     outcome: str | None = None
     status: int | None = None
     ms: float | None = None

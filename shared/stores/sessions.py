@@ -5,7 +5,6 @@ idle end, never the absolute one, which is sealed inside.
 """
 
 import contextlib
-from collections.abc import Iterable
 
 from pydantic import ValidationError
 
@@ -89,12 +88,13 @@ class SessionWriter(SessionReader):
             await self._store.index_remove(keys.SESSIONS_OF.key(session.person.subject), digest)
         await tell_ended(self._store, digest)
 
-    async def end_all(self, subject: str) -> None:
-        """End every session of a person."""
+    async def end_all(self, subject: str) -> int:
+        """End every session of a person; how many there were at most."""
         index = keys.SESSIONS_OF.key(subject)
-        digests: Iterable[str] = await self._store.index(index)
+        digests = await self._store.index(index)
         await self._store.remove(*(keys.SESSION.key(digest) for digest in digests), index)
         await tell_ended(self._store, *digests)
+        return len(digests)
 
 
 async def tell_ended(store: KeyValue, *digests: str) -> None:

@@ -81,3 +81,12 @@ class TokenWriter(TokenReader):
                 await tell_ended(self._store, digest)
                 return True
         return False
+
+    async def revoke_all(self, subject: str) -> int:
+        """Revoke every token of a person; how many there were."""
+        mine = await self.of(subject)
+        for digest in mine:
+            await self._store.remove(keys.TOKEN.key(digest))
+            await self._store.index_remove(keys.TOKENS_OF.key(subject), digest)
+        await tell_ended(self._store, *mine)
+        return len(mine)

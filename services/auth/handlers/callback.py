@@ -1,7 +1,8 @@
 """GET /auth/callback: the provider's answer. Everything is checked here, in this order.
 
 The attempt (cookie, single use), its state, the answer (error, issuer, code), the exchange, the ID
-token, the person, the rules; then a new session, whatever session this browser had before.
+token, the person, the rules, whose the address is; then a new session, whatever session this
+browser had before.
 """
 
 from aiohttp import web
@@ -9,7 +10,7 @@ from aiohttp import web
 from services.auth import cookies, links
 from services.auth.attempts import Attempt, check_state
 from services.auth.parts import PARTS, Parts
-from services.auth.refusals import Refused, problem
+from services.auth.refusals import Reason, Refused, problem
 from services.auth.return_to import HOME
 from services.auth.trail import note
 from shared import log
@@ -24,11 +25,13 @@ async def finish(request: web.Request) -> web.Response:
     attempt = await _attempt(request, parts)
     try:
         person = await parts.flow.person(attempt, request.query)
+        if not await parts.people.claim(person):
+            raise Refused(Reason.BOUND_ELSEWHERE, person=person)
     except Refused as refused:
         if refused.person is not None:
-            await note(parts, Event.SIGN_IN_DENIED, refused.person, reason=refused.reason)
+            await note(parts.trail, Event.SIGN_IN_DENIED, refused.person, reason=refused.reason)
         raise _failed(refused, attempt) from refused
-    await note(parts, Event.SIGNED_IN, person)
+    await note(parts.trail, Event.SIGNED_IN, person)
     cookie = await _new_session(request, parts, person)
     response = _onward(request, parts, attempt)
     cookies.set_session(response, cookie, parts.config.sessions.absolute)

@@ -19,7 +19,7 @@ async def end(request: web.Request) -> web.Response:
     if cookie := cookies.session(request):
         digest = parts.sessions.digest(cookie)
         if (session := await parts.sessions.find(digest)) is not None:
-            await note(parts, Event.SIGNED_OUT, session.person, digest=digest)
+            await note(parts.trail, Event.SIGNED_OUT, session.person, digest=digest)
         await parts.sessions.end(digest)
         log.event("signed-out")
     response = web.Response(status=303, headers={"Location": links.SIGNED_OUT_PATH})

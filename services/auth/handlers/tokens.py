@@ -87,7 +87,7 @@ async def revoke(request: web.Request) -> web.Response:
 
 
 async def _note(parts: Parts, event: Event, principal: Principal, token_id: str) -> None:
-    await note(parts, event, principal.person, digest=principal.digest, token=token_id)
+    await note(parts.trail, event, principal.person, digest=principal.digest, token=token_id)
 
 
 def _may_change(principal: Principal) -> None:

@@ -1,0 +1,72 @@
+"""`python -m services.auth.operator`: the commands of `strad` that are about people.
+
+For auth's own container, or with auth's folder of keys: they speak to Redis as auth does.
+"""
+
+import argparse
+import asyncio
+import sys
+from collections.abc import Awaitable, Callable, Sequence
+
+from pydantic import TypeAdapter, ValidationError
+
+from services.auth.operator import people
+from services.auth.operator.desk import Desk, Unknown, opened
+from shared.contracts.fields import Email
+from shared.settings import Environment, SettingsWrong
+from shared.stores.kv import StoreUnavailable
+
+Run = Callable[[Desk, argparse.Namespace], Awaitable[str]]
+_EMAIL: TypeAdapter[str] = TypeAdapter(Email)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; returns the exit status."""
+    asked = _parser().parse_args(arguments)
+    try:
+        print(asyncio.run(_run(asked)))
+    except SettingsWrong as error:
+        print(error, file=sys.stderr)
+    except StoreUnavailable as error:
+        print(f"Redis does not take it: {error}\n    fix: check STRAD_REDIS", file=sys.stderr)
+    except Unknown as error:
+        print(f"{error}\n    fix: check the address", file=sys.stderr)
+    else:
+        return 0
+    return 1
+
+
+async def _run(asked: argparse.Namespace) -> str:
+    run: Run = asked.run
+    async with opened(Environment()) as desk:
+        return await run(desk, asked)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="strad")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    one = _verb(commands, "people", "unbind", "let another account have an e-mail address")
+    one.add_argument("email", type=_email)
+    one.set_defaults(run=lambda desk, asked: people.unbind(desk, asked.email))
+    one = _verb(commands, "sessions", "end", "end all sessions and access tokens of a person")
+    one.add_argument("email", type=_email)
+    one.set_defaults(run=lambda desk, asked: people.end(desk, asked.email))
+    return parser
+
+
+def _verb(
+    commands: "argparse._SubParsersAction[argparse.ArgumentParser]", noun: str, verb: str, does: str
+) -> argparse.ArgumentParser:
+    verbs = commands.add_parser(noun, help=does).add_subparsers(required=True, metavar="VERB")
+    return verbs.add_parser(verb, help=does)
+
+
+def _email(text: str) -> str:
+    try:
+        return _EMAIL.validate_python(text)
+    except ValidationError as error:
+        raise argparse.ArgumentTypeError("write one e-mail address") from error
+
+
+if __name__ == "__main__":
+    sys.exit(main())
