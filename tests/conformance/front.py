@@ -4,13 +4,14 @@
 behind the front.
 """
 
+import contextlib
 import itertools
 import json
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 
-from aiohttp import ClientSession, ClientTimeout, DummyCookieJar, web
-from aiohttp.client_exceptions import ClientConnectionResetError
+from aiohttp import ClientResponse, ClientSession, ClientTimeout, DummyCookieJar, web
+from aiohttp.client_exceptions import ClientConnectionResetError, ClientConnectorError
 
 from demo.run.ports import LOOPBACK
 
@@ -23,7 +24,8 @@ Rule = Callable[[web.Request, bytes], Mapping[str, str] | web.Response]
 @asynccontextmanager
 async def front(port: int, target: str | Sequence[str], rule: Rule) -> AsyncIterator[None]:
     """Serve on a port, in front of an origin; of several, each request goes to the next one."""
-    targets = itertools.cycle([target] if isinstance(target, str) else target)
+    all_targets = [target] if isinstance(target, str) else list(target)
+    targets = itertools.cycle(all_targets)
     timeout = ClientTimeout(total=None)
     async with ClientSession(
         auto_decompress=False, cookie_jar=DummyCookieJar(), timeout=timeout
@@ -35,14 +37,18 @@ async def front(port: int, target: str | Sequence[str], rule: Rule) -> AsyncIter
             if isinstance(added, web.Response):
                 return added
             headers = [(k, v) for k, v in request.headers.items() if k.lower() not in _OWN_HOP]
-            async with http.request(
-                request.method,
-                next(targets) + request.raw_path,
-                headers=[*headers, *added.items()],
-                data=body or None,
-                skip_auto_headers=("Accept", "User-Agent", "Content-Type"),
-                allow_redirects=False,
-            ) as answer:
+
+            async def ask() -> ClientResponse:
+                return await http.request(
+                    request.method,
+                    next(targets) + request.raw_path,
+                    headers=[*headers, *added.items()],
+                    data=body or None,
+                    skip_auto_headers=("Accept", "User-Agent", "Content-Type"),
+                    allow_redirects=False,
+                )
+
+            async with await _of_one_that_listens(ask, len(all_targets)) as answer:
                 response = web.StreamResponse(status=answer.status)
                 for name, value in answer.headers.items():
                     if name.lower() not in _OWN_HOP:
@@ -65,6 +71,16 @@ async def front(port: int, target: str | Sequence[str], rule: Rule) -> AsyncIter
             yield
         finally:
             await runner.cleanup()
+
+
+async def _of_one_that_listens(
+    ask: Callable[[], Awaitable[ClientResponse]], targets: int
+) -> ClientResponse:
+    """The answer. A target where nobody listens has taken nothing, so the next one is asked."""
+    for _ in range(targets - 1):
+        with contextlib.suppress(ClientConnectorError):
+            return await ask()
+    return await ask()
 
 
 def with_token(token: str) -> Rule:

@@ -7,6 +7,7 @@ import asyncio
 import sys
 import time
 from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,6 +30,7 @@ from tests.peers.process import running
 
 PERSON = Person(issuer="http://127.0.0.1:1", sub="ada", email="ada@strad.test", name="Ada Lovelace")
 TOKEN_SECONDS = 3600
+_AT_ONCE = 3
 
 
 @dataclass(frozen=True)
@@ -81,11 +83,11 @@ def lone_relay(
         ExitStack() as stack,
     ):
         token = asyncio.run(issue_token(redis_url, keys / "auth"))
-        found = []
-        for number in range(replicas):
-            log = folder / ("relay.log" if number == 0 else f"relay-{number}.log")
-            found.append(stack.enter_context(_replica(log, variables)))
-        yield LoneRelay(tuple(found), public_url, token, store)
+        logs = [folder / f"relay-{number}.log" for number in range(replicas)]
+        with ThreadPoolExecutor(_AT_ONCE) as starters:
+            enter = stack.enter_context
+            found = tuple(starters.map(lambda log: enter(_replica(log, variables)), logs))
+        yield LoneRelay(found, public_url, token, store)
 
 
 @contextmanager

@@ -1,6 +1,7 @@
 """A caller of 2025-11-25, message by message, at any replica."""
 
 import asyncio
+import contextlib
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -108,8 +109,9 @@ class Heard:
 
     async def _read(self, response: aiohttp.ClientResponse) -> None:
         try:
-            async for one in messages(response):
-                self._heard.put_nowait(one)
+            with contextlib.suppress(aiohttp.ClientError):
+                async for one in messages(response):
+                    self._heard.put_nowait(one)
         finally:
             self._heard.put_nowait(None)
 

@@ -81,9 +81,9 @@ async def _refuse(send: Any, text: str) -> None:
 
 
 @asynccontextmanager
-async def served(app: Asgi) -> AsyncIterator[str]:
-    """An ASGI application on a port of its own; gives the address of its /mcp."""
-    sock = socket.create_server(("127.0.0.1", 0))
+async def served(app: Asgi, port: int = 0) -> AsyncIterator[str]:
+    """An ASGI application, on a port of its own if none is named; the address of its /mcp."""
+    sock = socket.create_server(("127.0.0.1", port))
     # asyncio does this for sockets of its own; without it each answer waits for an acknowledgement
     sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     config = uvicorn.Config(app, log_level="critical", timeout_graceful_shutdown=1)
@@ -132,16 +132,15 @@ class Fake:
         return [message.get("method", "") for message in self.messages]
 
     @asynccontextmanager
-    async def served(self) -> AsyncIterator[str]:
-        """On a port of its own; gives the address of its /mcp."""
-        async with self.restartable() as (url, _, _):
+    async def served(self, port: int = 0) -> AsyncIterator[str]:
+        """On a port of its own if none is named; gives the address of its /mcp."""
+        async with self.restartable(port) as (url, _, _):
             yield url
 
     @asynccontextmanager
-    async def restartable(self) -> AsyncIterator[tuple[str, Step, Step]]:
+    async def restartable(self, port: int = 0) -> AsyncIterator[tuple[str, Step, Step]]:
         """The address, and how to stop and start what listens there."""
         runners: list[web.AppRunner] = []
-        port = 0
 
         async def start() -> None:
             nonlocal port
