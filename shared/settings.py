@@ -21,6 +21,8 @@ from shared.contracts.fields import SecretRef
 from shared.contracts.wire import Service
 from shared.signing import MIN_KEY_BYTES, Seal
 
+# the one in C reads ten thousand people in half a second
+_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
 
 
@@ -106,7 +108,7 @@ def read_config(env: Environment, path: Path) -> Config | None:
     if text is None:
         return None
     try:
-        raw = yaml.safe_load(text)
+        raw = yaml.load(text, Loader=_LOADER)  # noqa: S506 - both are safe ones
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         where = f"{path}:{mark.line + 1}" if mark else str(path)

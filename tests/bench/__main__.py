@@ -8,7 +8,7 @@ from pathlib import Path
 
 from demo.run.ports import free_ports
 from demo.run.settings import Settings
-from tests.bench import pages, report, rounds, startup
+from tests.bench import pages, people, report, rounds, startup
 from tests.bench.paths import paths
 from tests.bench.rounds import Load
 from tests.live import LiveStack
@@ -43,6 +43,13 @@ def run_pages(requests: int, openings: int) -> str:
     return report.pages_text(served, shown)
 
 
+def run_people() -> str:
+    """What many people and servers cost, as the text of its part of the report."""
+    with tempfile.TemporaryDirectory(prefix="strad-bench-") as name:
+        cost = asyncio.run(people.measure(Path(name), people.Size(), say))
+    return report.people_text(cost)
+
+
 def main() -> int:
     """Entry point; returns the exit status."""
     parser = argparse.ArgumentParser(prog="make bench", description=__doc__)
@@ -52,20 +59,25 @@ def main() -> int:
     parser.add_argument("--starts", type=int, default=3, help="starts of the whole stack")
     parser.add_argument("--requests", type=int, default=300, help="for each part of a page")
     parser.add_argument("--openings", type=int, default=30, help="of a page in a browser")
-    parser.add_argument("--only", choices=("calls", "pages"), help="measure one part")
+    parser.add_argument("--only", choices=("calls", "pages", "people"), help="measure one part")
     parser.add_argument("--dry", action="store_true", help="print only")
     arguments = parser.parse_args()
-    if arguments.only != "pages":
+    if arguments.only in (None, "calls"):
         load = Load(arguments.rounds, arguments.alone, arguments.crowd)
         text = run(load, arguments.starts, arguments.crowd)
         print(text)
         if not arguments.dry:
             report.write(text)
-    if arguments.only != "calls":
+    if arguments.only in (None, "pages"):
         text = run_pages(arguments.requests, arguments.openings)
         print(text)
         if not arguments.dry:
             report.write(text, begin=report.PAGES_BEGIN, end=report.PAGES_END)
+    if arguments.only in (None, "people"):
+        text = run_people()
+        print(text)
+        if not arguments.dry:
+            report.write(text, begin=report.PEOPLE_BEGIN, end=report.PEOPLE_END)
     return 0
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from demo.run.settings import ROOT
 from tests.bench.caller import Era, Times
 from tests.bench.paths import SERVERS, WAYS
+from tests.bench.people import Cost
 from tests.bench.rounds import Cell, Load, Sample
 from tests.bench.startup import Startup
 
@@ -17,6 +18,8 @@ BEGIN = "<!-- measured: `make bench` writes from here -->\n"
 END = "<!-- measured: to here -->\n"
 PAGES_BEGIN = "<!-- measured pages: `make bench` writes from here -->\n"
 PAGES_END = "<!-- measured pages: to here -->\n"
+PEOPLE_BEGIN = "<!-- measured people: `make bench` writes from here -->\n"
+PEOPLE_END = "<!-- measured people: to here -->\n"
 
 _NAMES = {"stub": "constant answer", "sdk": "SDK server"}
 
@@ -41,6 +44,27 @@ def pages_text(served: dict[tuple[str, str], Times], shown: dict[str, Times]) ->
     count = (len(next(iter(some.values())).each) for some in (served, shown))
     head = "{} requests of each kind, and {} openings in Chromium, each way. Times in milliseconds."
     return "\n\n".join((_facts(), head.format(*count), "\n".join(rows)))
+
+
+def people_text(cost: Cost) -> str:
+    """What many people and servers cost: facts and a table."""
+    rows = [
+        "| what | |",
+        "|---|--:|",
+        f"| the file is read and checked, of a processor | {cost.read:.1f} s |",
+        f"| memory of it and its index, in each relay | {cost.memory:.0f} MiB |",
+        f"| a person's servers, from the index: p50, p99 | {_micro(cost.index)} |",
+        f"| a grant of all servers, asked and kept in Redis: p50, p99 | {_micro(cost.first)} |",
+        f"| the same, from Redis: p50, p99 | {_micro(cost.again)} |",
+        f"| memory of all people's grants of all servers, in Redis | {cost.kept:.0f} MiB |",
+    ]
+    size = cost.size
+    head = f"{size.people:,} people in groups, {size.servers} servers. One caller, no HTTP."
+    return "\n\n".join((_facts(), head, "\n".join(rows)))
+
+
+def _micro(times: Times) -> str:
+    return ", ".join(f"{times.percentile(share) * 1e6:.0f} µs" for share in (0.5, 0.99))
 
 
 def text(samples: dict[Cell, Sample], load: Load, startup: Startup) -> str:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.bench import pages, report, rounds
+from tests.bench import pages, people, report, rounds
 from tests.bench.caller import Call, CallFailed, Era
 from tests.bench.paths import SERVERS, WAYS, Paths, paths
 from tests.bench.rounds import Load, Sample
@@ -90,3 +90,12 @@ def test_the_report_names_each_way_and_each_process() -> None:
     text = report.text({cell: Sample(1.5, 9.0, 640.0, 0.7)}, LOAD, startup)
     assert "| SDK server | 2025-11-25 | 32 | relay | 1.50 | 9.0 | 640 | 0.70 |" in text
     assert "| relay | 60 | 70 |" in text
+
+
+async def test_a_large_file_and_its_grants_are_measured(tmp_path: Path) -> None:
+    size = people.Size(people=30, servers=10, looks=20)
+    cost = await people.measure(tmp_path, size, lambda _: None)
+    assert cost.read > 0
+    assert len(cost.index.each) == len(cost.again.each) == 20
+    assert len(cost.first.each) == 30
+    assert "30 people" in report.people_text(cost)
