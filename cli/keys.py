@@ -27,6 +27,7 @@ def make_keys(out: Path, acl_template: Path = ACL_TEMPLATE) -> list[Path]:
     seal = _shared(out, "seal.key", written)
     index = _shared(out, "index.key", written)
     audit = _shared(out, "audit.key", written)
+    metrics = _shared(out, "metrics.token", written)
     apphost = _signing(out / "apphost" / "apphost.json", written)
     _signing(out / "relay" / "identity.json", written)
     _text(out / "relay" / "grant.key", secrets.token_hex(MIN_KEY_BYTES), written)
@@ -35,6 +36,7 @@ def make_keys(out: Path, acl_template: Path = ACL_TEMPLATE) -> list[Path]:
     for service in Service:
         _text(out / service / "seal.key", seal, written)
         _text(out / service / "index.key", index, written)
+        _text(out / service / "metrics.token", metrics, written)
     for user in (*(service.value for service in AUDIT.appenders), AUDITOR):
         _text(out / user / "audit.key", audit, written)
     for user in (*(service.value for service in Service), AUDITOR):

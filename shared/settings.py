@@ -212,7 +212,7 @@ class Keys:
 
 @dataclass(frozen=True, slots=True)
 class Base:
-    """What every service needs."""
+    """What every service needs. `metrics_token`: opens /metrics; empty: nothing does."""
 
     service: Service
     config: Config
@@ -222,6 +222,7 @@ class Base:
     bind: str
     port: int
     internal_port: int
+    metrics_token: str = ""
 
 
 def redis_address(env: Environment) -> str:
@@ -239,10 +240,11 @@ def read_base(env: Environment, service: Service) -> tuple[Base | None, Keys]:
     keys = Keys(env, Path(env.text("STRAD_KEYS", "/run/strad/keys")))
     seal = keys.seal()
     redis_url = redis_address(env)
-    password = keys.text("redis.password")
+    password, metrics_token = keys.text("redis.password"), keys.text("metrics.token")
     bind = env.text("STRAD_BIND", "0.0.0.0")  # noqa: S104 - a container's own address
     port = env.port("STRAD_PORT", 8080)
     internal = env.port("STRAD_INTERNAL_PORT", 9090)
     if config is None or seal is None:
         return None, keys
-    return Base(service, config, seal, redis_url, password, bind, port, internal), keys
+    base = Base(service, config, seal, redis_url, password, bind, port, internal, metrics_token)
+    return base, keys

@@ -103,7 +103,7 @@ def build(
     public.cleanup_ctx.append(connections)
     internal = build_app(
         Service.APPHOST,
-        health_routes(store),
+        health_routes(store, settings.base.metrics_token),
         config=config,
         render=renderer(),
         identify={},

@@ -108,7 +108,7 @@ def applications(
     public.cleanup_ctx.append(_provider_client(parts, timeout))
     internal = build(
         Service.AUTH,
-        health_routes(store),
+        health_routes(store, found.base.metrics_token),
         config=config,
         render=renderer(),
         identify={},

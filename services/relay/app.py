@@ -206,7 +206,7 @@ def _internal(
         parts.refresh.route(),
         # for servers beside us, which know the relay by its own name and not by the public one
         Route("GET", JWKS_PATH, metadata.key_set, Access.PUBLIC, Answer.JSON),
-        *health_routes(store),
+        *health_routes(store, settings.base.metrics_token),
     ]
     return web_app.build(
         Service.RELAY,

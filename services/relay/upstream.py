@@ -19,6 +19,7 @@ from services.relay.breaker import Breaker
 from services.relay.gate import Way
 from services.relay.passport import Passports
 from services.relay.turns import Turns
+from shared import egress
 from shared.contracts.config import Identity, Server
 from shared.contracts.problems import Problem, ProblemKind
 from shared.contracts.wire import IDENTITY_HEADER
@@ -101,9 +102,11 @@ class Upstream:
         sent.update(trace.headers())
         sent.update(headers)
         sent.update(self._credentials.get(server.slug, {}))
+        if server.language is not None:
+            sent["Accept-Language"] = server.language
         if server.identity is Identity.SIGNED:
             sent[IDENTITY_HEADER] = self._passports.issue(way)
-        with self._breaker.of(way).attempt(), told(server):
+        with self._breaker.of(way).attempt(), told(server), egress.only_to(server.networks):
             response = await self._client.request(
                 verb, url, data=body, headers=sent, allow_redirects=False
             )

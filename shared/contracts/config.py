@@ -1,6 +1,8 @@
 """`strad.yaml`: what an operator writes. The JSON Schema for editors is made from this model."""
 
 from enum import StrEnum
+from functools import cached_property
+from ipaddress import IPv4Network, IPv6Network, ip_network
 from typing import Literal
 from urllib.parse import urlsplit
 
@@ -13,6 +15,8 @@ from shared.contracts.fields import (
     Email,
     Headers,
     HttpUrl,
+    Language,
+    Network,
     Origin,
     Seconds,
     SecretRef,
@@ -122,6 +126,16 @@ class Server(Strict):
         " call run up to ten times as long, at most an hour",
     )
 
+    language: Language | None = Field(
+        None,
+        description="sent as Accept-Language, the same for everybody: a listing is kept for many"
+        " callers",
+    )
+    addresses: tuple[Network, ...] = Field(
+        (),
+        description="the networks that its name may lead to, and no others; left out: any but"
+        " link-local addresses and those of cloud metadata",
+    )
     at_once: int = Field(
         64,
         ge=1,
@@ -131,6 +145,11 @@ class Server(Strict):
     per_minute: int | None = Field(
         None, ge=1, description="requests a minute of all people; left out: `limits.server`"
     )
+
+    @cached_property
+    def networks(self) -> tuple[IPv4Network | IPv6Network, ...]:
+        """`addresses`, read."""
+        return tuple(map(ip_network, self.addresses))
 
     @property
     def longest(self) -> int:

@@ -18,6 +18,7 @@ _SLUG = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,30}[a-z0-9])?")
 _EMAIL = re.compile(r"[!-?A-~]+@[a-z0-9-]+(?:\.[a-z0-9-]+)+")
 _DOMAIN = re.compile(r"[a-z0-9-]+(?:\.[a-z0-9-]+)+")
 _DURATION = re.compile(r"(\d{1,6})\s*([smhd])")
+_LANGUAGE = re.compile(r"[A-Za-z0-9*][A-Za-z0-9*,;=. -]{0,99}")
 _UNIT = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 
@@ -25,6 +26,7 @@ _UNIT = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 _OURS = frozenset(
     {
         "accept",
+        "accept-language",
         "connection",
         "content-length",
         "content-type",
@@ -122,6 +124,20 @@ def _http_url(value: str) -> str:
     return value
 
 
+def _network(value: str) -> str:
+    try:
+        ipaddress.ip_network(value)
+    except ValueError as error:
+        raise ValueError("write a network or an address, such as 10.20.0.0/16") from error
+    return value
+
+
+def _language(value: str) -> str:
+    if not _LANGUAGE.fullmatch(value):
+        raise ValueError("write languages, such as de-AT, or de-AT, en;q=0.5")
+    return value
+
+
 def _origin(value: str) -> str:
     parts = urlsplit(_http_url(value))
     if parts.path.rstrip("/") or parts.query:
@@ -150,5 +166,7 @@ Headers = Annotated[dict[str, SecretRef], AfterValidator(_header_names)]
 Slug = Annotated[str, AfterValidator(_slug)]
 Email = Annotated[str, AfterValidator(_email)]
 Domain = Annotated[str, AfterValidator(_domain)]
+Network = Annotated[str, AfterValidator(_network)]
+Language = Annotated[str, AfterValidator(_language)]
 HttpUrl = Annotated[str, AfterValidator(_http_url)]
 Origin = Annotated[str, AfterValidator(_origin)]

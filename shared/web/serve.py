@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import hmac
 import signal
 import sys
 from collections.abc import AsyncIterator, Callable
@@ -10,6 +11,7 @@ from contextlib import asynccontextmanager
 from aiohttp import web
 
 from shared import log, metrics
+from shared.contracts.problems import Problem, ProblemKind
 from shared.contracts.wire import HEALTH_PATH, METRICS_PATH, READY_PATH
 from shared.settings import Base, SettingsWrong
 from shared.stores.kv import KeyValue
@@ -19,8 +21,11 @@ GRACE_SECONDS = 10.0
 MAX_LINE = 32 * 1024
 
 
-def health_routes(store: KeyValue) -> list[Route]:
-    """Alive, ready (Redis answers) and metrics, for the internal port. They carry no data."""
+def health_routes(store: KeyValue, metrics_token: str) -> list[Route]:
+    """Alive and ready (Redis answers), for anybody on the internal port: they carry no data.
+
+    And metrics, for who holds the token: servers beside the relay reach its internal port too.
+    """
 
     async def alive(_: web.Request) -> web.Response:
         return web.Response(text="ok\n")
@@ -32,9 +37,19 @@ def health_routes(store: KeyValue) -> list[Route]:
     async def numbers(_: web.Request) -> web.Response:
         return web.Response(body=metrics.text(), content_type="text/plain")
 
-    public = {HEALTH_PATH: alive, READY_PATH: ready, METRICS_PATH: numbers}
+    async def check(request: web.Request) -> None:
+        given = request.headers.getall("Authorization", [])
+        sent = given[0].encode(errors="surrogateescape") if len(given) == 1 else b""
+        expected = f"Bearer {metrics_token}".encode()
+        if not metrics_token or not hmac.compare_digest(sent, expected):
+            advice = "Send what the file metrics.token among the service's keys holds, as `Bearer`."
+            title = "Metrics need their token."
+            raise Problem(ProblemKind.SIGN_IN_NEEDED, title, advice, reason="metrics-token")
+
     return [
-        Route("GET", path, handler, Access.PUBLIC, Answer.JSON) for path, handler in public.items()
+        Route("GET", HEALTH_PATH, alive, Access.PUBLIC, Answer.JSON),
+        Route("GET", READY_PATH, ready, Access.PUBLIC, Answer.JSON),
+        Route("GET", METRICS_PATH, numbers, Access.GUARDED, Answer.JSON, check),
     ]
 
 

@@ -4,7 +4,7 @@ import http.client
 
 import pytest
 
-from shared.contracts.wire import HEALTH_PATH, INTERNAL_SERVERS_PATH
+from shared.contracts.wire import HEALTH_PATH, INTERNAL_SERVERS_PATH, METRICS_PATH
 from tests.compose.stack import Stack, networks, processes, publishers
 
 pytestmark = pytest.mark.compose
@@ -85,7 +85,8 @@ def test_a_demo_server_is_refused_at_the_internal_interface_of_the_relay(
         "except e.HTTPError as error: print(error.code)"
     )
     relay = "http://relay:9090"
-    for path, status in ((INTERNAL_SERVERS_PATH, "401"), (HEALTH_PATH, "200")):
+    paths = {INTERNAL_SERVERS_PATH: "401", METRICS_PATH: "401", HEALTH_PATH: "200"}
+    for path, status in paths.items():
         assert containers.execute("hostile", "python", "-c", ask, relay + path).strip() == status
 
 

@@ -281,6 +281,38 @@ async def test_a_server_sees_the_operators_credentials_and_none_of_the_callers()
         assert [r.headers["Mcp-Name"] for r in called] == ["go", "go"]
 
 
+async def test_a_server_hears_the_operators_language_and_never_the_callers() -> None:
+    fake = modern_fake([], lambda *_: {"result": {"resultType": "complete", "content": []}})
+    async with (
+        fake.served() as url,
+        house(
+            [{"slug": "x", "url": url, "language": "de-AT, en;q=0.5"}, {"slug": "y", "url": url}]
+        ) as h,
+    ):
+        await h.modern("/mcp/x", "tools/list", headers={"Accept-Language": "fr"})
+        assert {r.headers["Accept-Language"] for r in fake.seen} == {"de-AT, en;q=0.5"}
+        fake.seen.clear()
+        await h.modern("/mcp/y", "tools/list", headers={"Accept-Language": "fr"})
+        assert fake.seen
+        assert not any("Accept-Language" in request.headers for request in fake.seen)
+
+
+async def test_a_name_that_leads_out_of_its_servers_networks_is_not_connected_to() -> None:
+    fake = modern_fake([], lambda *_: {"result": {"resultType": "complete", "content": []}})
+    async with fake.served() as url:
+        by_name = url.replace("127.0.0.1", "localhost")
+        servers = [
+            {"slug": "in", "url": url, "addresses": ["127.0.0.0/8"]},
+            {"slug": "out", "url": by_name, "addresses": ["10.0.0.0/8"]},
+        ]
+        async with house(servers) as h:
+            assert (await h.modern("/mcp/in", "tools/call", {"name": "go"}))[0] == 200
+            before = len(fake.seen)
+            status, body = await h.modern("/mcp/out", "tools/call", {"name": "go"})
+            assert (status, body["error"]["data"]["kind"]) == UNREACHABLE
+            assert len(fake.seen) == before
+
+
 async def test_callers_of_a_server_that_hangs_do_not_wait_for_one_another() -> None:
     async with (
         Fake(_hang).served() as url,

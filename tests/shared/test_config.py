@@ -79,6 +79,16 @@ MISTAKES: dict[str, tuple[dict[str, Any], str, str]] = {
         "servers.0.headers",
         "no name",
     ),
+    "a language that is none": (
+        {"servers": [SERVER | {"language": "de\r\nX-Evil: 1"}]},
+        "servers.0.language",
+        "such as de-AT",
+    ),
+    "a network with host bits": (
+        {"servers": [SERVER | {"addresses": ["10.0.0.1/8"]}]},
+        "servers.0.addresses.0",
+        "such as 10.20.0.0/16",
+    ),
     "the same slug twice": ({"servers": [SERVER, SERVER]}, "servers.1.slug", "used twice"),
     "an unknown group": (
         {"servers": [SERVER | {"access": {"groups": ["x"]}}]},

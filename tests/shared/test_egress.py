@@ -1,5 +1,6 @@
 """Where strad never connects to, tried over the real client."""
 
+import ipaddress
 import socket
 
 import aiohttp
@@ -19,6 +20,10 @@ REFUSED = [
     "[::]",
     "224.0.0.1",
     "[ff02::1]",
+    "[fd00:ec2::254]",
+    "100.100.100.200",
+    "192.0.0.192",
+    "168.63.129.16",
 ]
 
 
@@ -64,6 +69,33 @@ async def test_a_name_that_resolves_to_the_metadata_service_is_refused() -> None
         with pytest.raises(aiohttp.ClientConnectorError) as caught:
             await client.get("http://innocent.example:9/")
     assert isinstance(caught.value.__cause__, egress.AddressRefused)
+
+
+@pytest.mark.parametrize(
+    ("address", "named", "ok"),
+    [
+        ("169.254.10.5", ["169.254.10.5/32"], True),
+        ("169.254.169.254", ["169.254.10.5/32"], False),
+        ("fd00:ec2::254", ["fd00:ec2::/64"], True),
+        ("10.1.2.3", ["10.0.0.0/8", "fd00::/8"], True),
+        ("11.1.2.3", ["10.0.0.0/8", "fd00::/8"], False),
+        ("127.0.0.1", ["10.0.0.0/8"], False),
+        ("::ffff:10.1.2.3", ["10.0.0.0/8"], True),
+        ("224.0.0.1", ["224.0.0.0/4"], False),
+        ("0.0.0.0", ["0.0.0.0/0"], False),
+    ],
+)
+def test_the_networks_that_are_named_are_all_and_only_those(
+    address: str, named: list[str], ok: bool
+) -> None:
+    with egress.only_to([ipaddress.ip_network(one) for one in named]):
+        if ok:
+            egress.check_address(address)
+        else:
+            with pytest.raises(egress.AddressRefused):
+                egress.check_address(address)
+    with pytest.raises(egress.AddressRefused):
+        egress.check_address("169.254.10.5")  # outside of the block it is as before
 
 
 async def test_a_server_on_this_machine_is_reached_because_the_operator_named_it() -> None:

@@ -16,6 +16,7 @@ EXPECTED = {
     *(f"relay/{name}" for name in ("seal.key", "index.key", "redis.password", "apphost.pub.json")),
     *("relay/grant.key", "relay/identity.json", "apphost/apphost.json", "redis/users.acl"),
     *(f"apphost/{name}" for name in ("seal.key", "index.key", "redis.password")),
+    *("auth/metrics.token", "relay/metrics.token", "apphost/metrics.token"),
     *("auth/audit.key", "relay/audit.key", "auditor/audit.key", "auditor/redis.password"),
 }
 
