@@ -144,8 +144,8 @@ class Calls:
     ) -> rpc.Message | None:
         """The refusal of headers that are not what the arguments say (-32020)."""
         name, rejection = params["name"], None
-        for look in (self._marks.of, self._marks.young):
-            schema = (await look(way, hello)).schemas.get(name)
+        for young in (False, True):
+            schema = (await self._marks.of(way, hello, young=young)).schemas.get(name)
             rejection = validate_mcp_param_headers(schema, _arguments(params), headers)
             if rejection is None:
                 return None

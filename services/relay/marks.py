@@ -2,24 +2,29 @@
 
 Whether a tool is for pages only, which callers without MCP Apps must not call (SEP-1865,
 "visibility"), and which arguments a caller of 2026-07-28 repeats in headers. What a server changes
-in these holds for calls after KEEP_SECONDS; its list itself is never older than the catalog's.
+in these holds for calls after KEEP_SECONDS, or GRACE_SECONDS while its list cannot be had; the list
+itself is never older than the catalog's.
 """
 
 import asyncio
 from collections import OrderedDict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from mcp.shared.inbound import x_mcp_header_map
+from mcp_types.jsonrpc import METHOD_NOT_FOUND
 
 from services.relay import rpc
-from services.relay.catalog import YOUNG_SECONDS, Asks, Catalog, ServerSaidNo
+from services.relay.catalog import YOUNG_SECONDS, Asks, Catalog, ServerSaidNo, as_problem
 from services.relay.gate import Way
 from services.relay.hello import Hello
 from services.relay.legacy import Legacy, Session
 from shared.clock import Clock
+from shared.contracts.problems import Problem
 
 KEEP_SECONDS = 60.0
+AGAIN_SECONDS = 10.0
+GRACE_SECONDS = 600.0
 MAX_KEPT = 10_000
 
 _Key = tuple[str, str, bool]
@@ -27,11 +32,15 @@ _Key = tuple[str, str, bool]
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """`hidden`: the tools that this caller may not call. `schemas`: where headers are wanted."""
+    """`hidden`: the tools that this caller may not call. `schemas`: where headers are wanted.
+
+    `taken`: when. `until`: how long nobody asks again.
+    """
 
     hidden: frozenset[str]
     schemas: dict[str, Any]
     taken: float
+    until: float
 
 
 class InSession:
@@ -60,17 +69,28 @@ class Marks:
         way: Way,
         hello: Hello,
         *,
-        age: float = KEEP_SECONDS,
+        young: bool = False,
         inside: Asks | None = None,
     ) -> Known:
-        """What is known, at most `age` seconds old. Who asks at once shares one listing.
+        """What is known. Who asks at once shares one listing.
 
-        `inside`: asks in the session that the caller has with the server: no second one is opened.
+        `young`: for somebody who seems to know better. `inside`: asks in the session that the
+        caller has with the server: no second one is opened.
         """
         key = (way.server.slug, way.principal.subject, hello.speaks_apps)
-        known = self._kept.get(key)
-        if known is not None and known.taken + age > self._clock():
+        known, now = self._kept.get(key), self._clock()
+        if known is not None and now < (known.taken + YOUNG_SECONDS if young else known.until):
             return known
+        try:
+            return await self._fresh(key, way, hello, inside)
+        except Problem:
+            if known is None or self._clock() > known.taken + GRACE_SECONDS:
+                raise
+            # a list that fails for a while must not hold up each call, nor stop them all
+            self._kept[key] = replace(known, until=self._clock() + AGAIN_SECONDS)
+            return known
+
+    async def _fresh(self, key: _Key, way: Way, hello: Hello, inside: Asks | None) -> Known:
         if inside is not None:
             return await self._learn(self._catalog.through(inside), key, way, hello)
         if key not in self._asking:
@@ -78,10 +98,6 @@ class Marks:
             self._asking[key] = task
             task.add_done_callback(lambda done: self._asked(key, done))
         return await asyncio.shield(self._asking[key])
-
-    async def young(self, way: Way, hello: Hello) -> Known:
-        """For somebody who seems to know better."""
-        return await self.of(way, hello, age=YOUNG_SECONDS)
 
     def _asked(self, key: _Key, task: asyncio.Task[Known]) -> None:
         self._asking.pop(key, None)
@@ -91,12 +107,16 @@ class Marks:
     async def _learn(self, catalog: Catalog, key: _Key, way: Way, hello: Hello) -> Known:
         try:
             listing = await catalog.tools(way, hello.without_answers(), age=YOUNG_SECONDS)
-        except ServerSaidNo:
-            known = Known(frozenset(), {}, self._clock())  # it lists no tools: none is for pages
+        except ServerSaidNo as refusal:
+            if refusal.answer["error"].get("code") != METHOD_NOT_FOUND:
+                raise as_problem(way, refusal) from refusal
+            hidden, wanted = frozenset[str](), {}  # it lists no tools: none is for pages
         else:
             schemas = {tool["name"]: tool.get("inputSchema") for tool in listing.tools}
             wanted = {name: schema for name, schema in schemas.items() if x_mcp_header_map(schema)}
-            known = Known(listing.hidden, wanted, listing.taken)
+            hidden = listing.hidden
+        now = self._clock()
+        known = Known(hidden, wanted, now, now + KEEP_SECONDS)
         self._kept[key] = known
         self._kept.move_to_end(key)
         if len(self._kept) > MAX_KEPT:

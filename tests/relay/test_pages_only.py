@@ -9,7 +9,7 @@ from mcp.client.extension import advertise
 from mcp.shared.exceptions import MCPError
 
 from services.relay.hello import Hello
-from services.relay.marks import KEEP_SECONDS
+from services.relay.marks import GRACE_SECONDS, KEEP_SECONDS
 from shared.contracts.wire import APP_MIME_TYPE, UI_EXTENSION
 from tests.relay.house import House, house
 from tests.relay.old_caller import OldCaller
@@ -222,6 +222,38 @@ async def test_a_server_that_cannot_be_asked_for_its_tools_is_not_called_blindly
         assert (status, body["error"]["data"]["kind"]) == (502, "upstream-malformed")
         assert "tools/call" not in fake.methods
         assert (await h.modern("/mcp/a", "tools/call", {"name": "go"}))[0] == 200
+
+
+async def test_a_list_that_fails_for_a_while_does_not_stop_calls_and_uncovers_nothing() -> None:
+    tools: list[Any] = [
+        {"name": "go", "inputSchema": {}},
+        {"name": "re", "inputSchema": {}, "_meta": {"ui": {"visibility": ["app"]}}},
+    ]
+    fails = False
+
+    def listing(*_: Any) -> Any:
+        if fails:
+            return {"error": {"code": -32603, "message": "not now"}}
+        return {"result": {"resultType": "complete", "tools": tools}}
+
+    def call(*_: Any) -> Any:
+        return {"result": DONE}
+
+    fake = modern_fake(**{"tools/list": listing, "tools/call": call})
+
+    async def status(h: House, name: str) -> int:
+        return (await h.modern("/mcp/a", "tools/call", {"name": name} | NO_APPS))[0]
+
+    async with fake.served() as url, house([{"slug": "a", "url": url}]) as h:
+        assert (await status(h, "go"), await status(h, "re")) == (200, 400)
+        fails = True
+        h.clock.offset += KEEP_SECONDS + 1
+        assert (await status(h, "go"), await status(h, "re")) == (200, 400)
+        assert fake.methods.count("tools/list") == 2
+        h.clock.offset += GRACE_SECONDS
+        assert (await status(h, "go"), await status(h, "re")) == (502, 502)
+        fails = False
+        assert (await status(h, "go"), await status(h, "re")) == (200, 400)
 
 
 async def test_a_server_that_lists_no_tools_is_called() -> None:
