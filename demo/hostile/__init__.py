@@ -6,6 +6,7 @@
     open_escape_room    read only; its page ui://hostile/room tries to break out
     secret_model_only   visibility ["model"]: a page must not be able to call it
     write_note          no readOnlyHint: a host must not run it unasked
+    ask_person          asks back (2026-07-28): for a colour, or for a password
 
 The page is written by hand, without the App SDK, in `page/`: `room.html` is the shell, `bridge.js`
 speaks JSON-RPC to the host, every `tries_*.js` holds attempts of one kind, and `run.js` makes them

@@ -1,10 +1,16 @@
 """The MCP server: honest about its tools, since a host's rules work on what is declared."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from mcp.server.apps import Apps, ResourceCsp
-from mcp.server.mcpserver import MCPServer
-from mcp_types import ToolAnnotations
+from mcp.server.mcpserver import Context, MCPServer
+from mcp_types import (
+    ElicitRequest,
+    ElicitRequestFormParams,
+    ElicitResult,
+    InputRequiredResult,
+    ToolAnnotations,
+)
 from pydantic import Field
 from starlette.types import ASGIApp
 
@@ -18,6 +24,10 @@ SECRET = "the secret that only a model may read"  # noqa: S105 — no secret, a 
 MOST_NOTES = 100
 
 Note = Annotated[str, Field(max_length=200, description="Any text; it is counted, then forgotten")]
+What = Annotated[
+    Literal["colour", "password"],
+    Field(description="A favourite colour, or what no host may ask for"),
+]
 
 
 def create_page() -> Apps:
@@ -79,7 +89,22 @@ def create_server() -> MCPServer[Any]:
         del notes[:-MOST_NOTES]
         return f"{len(notes)} notes"
 
+    @server.tool(title="Ask the person", annotations=READS)
+    async def ask_person(what: What, ctx: Context) -> str | InputRequiredResult:
+        """Ask whoever uses the host for something, perhaps for what no host may ask."""
+        answer = (ctx.input_responses or {}).get("question")
+        if isinstance(answer, ElicitResult):
+            return f"{answer.action}: {answer.content or {}}"
+        return InputRequiredResult(input_requests={"question": question(what)}, request_state=what)
+
     return server
+
+
+def question(what: str) -> ElicitRequest:
+    """MCP 2026-07-28, "Elicitation"."""
+    schema = {"type": "object", "properties": {what: {"type": "string"}}, "required": [what]}
+    message = f"The escape room would like to know your {what}."
+    return ElicitRequest(params=ElicitRequestFormParams(message=message, requested_schema=schema))
 
 
 def create_app(address: Address) -> ASGIApp:

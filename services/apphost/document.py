@@ -40,6 +40,22 @@ _LINKS = b"""addEventListener("click", (event) => {
 });
 """
 
+# What the browser blocks in an opaque document only that document hears of. It is told to the host
+# once each and twenty times at most, so that no page runs into the host's limit by loading.
+_BLOCKED = b"""const told = new Set();
+const tell = (directive, what) => {
+  const once = `${directive} ${what}`;
+  if (told.has(once) || told.size >= 20) return;
+  told.add(once);
+  const params = { directive, what };
+  parent.postMessage({ jsonrpc: "2.0", method: "x-strad/blocked", params }, "*");
+};
+const failed = (error) => error?.name === "SecurityError" && tell("storage", error.message);
+addEventListener("securitypolicyviolation", (e) => tell(e.effectiveDirective, e.blockedURI));
+addEventListener("error", ({ error }) => failed(error));
+addEventListener("unhandledrejection", ({ reason }) => failed(reason));
+"""
+
 # A sandboxed document may not even look at localStorage. This one forgets all with the page, so
 # nothing passes between servers, people or visits.
 _STORAGE = b"""<script>
@@ -73,7 +89,8 @@ document.currentScript.remove();
 
 def prefix(app: AppSettings) -> bytes:
     """What is added. With links off none are carried to the host, and nothing else opens them."""
-    shim = _BASE + (_LINKS if app.links is Links.HOST else b"") + _END
+    links = _LINKS if app.links is Links.HOST else b""
+    shim = _BASE + b"{\n" + _BLOCKED + links + b"}\n" + _END
     return shim + (_STORAGE if app.storage is Storage.MEMORY else b"")
 
 

@@ -13,6 +13,21 @@ from urllib.parse import quote
 from services.apphost.csp import Declared
 from shared.contracts.config import AppSettings, Storage
 
+_DECLARE = 'Declare it: _meta.ui.csp.resourceDomains: ["{origin}"].'
+_BUNDLE = (
+    "Bundle it into the page; or declare {origin} in _meta.ui.csp.resourceDomains, and have the"
+    " operator set scripts: true for this app."
+)
+REMEDIES = {
+    **dict.fromkeys(("img-src", "font-src", "media-src"), _DECLARE),
+    **dict.fromkeys(("script-src-elem", "style-src-elem", "style-src-attr"), _BUNDLE),
+    "script-src": "Bundle the page without eval and WebAssembly.",
+    "connect-src": "There is no network here. Ask your own server: tools/call, resources/read.",
+    "storage": "There is no storage here. An operator can set storage: memory for this app.",
+    "": "A page here does not get this.",
+}
+"""By directive: what helps against a block. The empty one is for all others."""
+
 _LONGEST = 500  # characters of one fact; a header has its limits
 _NEVER = ("connectDomains", "frameDomains", "baseUriDomains")
 

@@ -194,6 +194,7 @@ async def test_links_off_carries_no_link_to_the_host() -> None:
         assert answer.text.endswith("</script><p>x")
         assert "x-strad/link" not in answer.text
         assert "x-strad/document" in answer.text
+        assert "x-strad/blocked" in answer.text
 
 
 async def test_a_gone_relay_is_named_and_no_fault_of_the_reader(console: Console, ada: str) -> None:

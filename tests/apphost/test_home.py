@@ -1,5 +1,6 @@
 """`/`: the person's servers, their state in words, and what to do when there is none."""
 
+from services.apphost.modules import FOLDER
 from shared.contracts.problems import Problem, ProblemKind
 from tests.apphost.console import Console
 
@@ -78,3 +79,9 @@ async def test_our_own_files_are_served_by_name_and_nothing_else(console: Consol
         assert (await console.get(f"{folder}/{name}")).status == 404
     old = await console.get("/static/host/000000000000/host.js")
     assert old.headers["Cache-Control"] == "no-store"
+
+
+def test_the_browser_code_stays_small() -> None:
+    lines = [line.strip() for path in FOLDER.glob("*.js") for line in path.read_text().splitlines()]
+    code = [line for line in lines if line and not line.startswith(("//", "/*", "*"))]
+    assert 500 < len(code) < 1000

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from services.apphost import styles
+from services.apphost import policy_facts
+from services.apphost.introduction import introduction
 from shared.contracts.identity import SessionKind
 from shared.contracts.problems import Problem, ProblemKind
 from tests.apphost.console import Console
@@ -21,23 +22,30 @@ def boot(text: str) -> dict[str, Any]:
     return told
 
 
+def tool_info(text: str) -> Any:
+    """The tool that the page is told of."""
+    return boot(text)["introduction"]["hostContext"]["toolInfo"]["tool"]
+
+
 async def test_the_script_is_told_what_the_operator_and_the_server_said(
     console: Console, ada: str
 ) -> None:
     answer = await console.get("/apps/toys", ada)
     told = boot(answer.text)
-    assert told.pop("styles") == styles.variables()
+    assert told.pop("remedies") == policy_facts.REMEDIES
     assert told == {
-        "version": "0.1.0",
-        "slug": "toys",
         "name": "Toy shop",
-        "origin": "http://toys.internal:8080",
         "page": "ui://t/page",
         "frame": "/apps/toys/frame",
         "call": "/apps/toys/tools/call",
         "reads": "/apps/toys",
         "sandbox": "allow-scripts",
-        "tool": {"name": "show", "inputSchema": {"type": "object"}},
+        "introduction": introduction(
+            {"name": "show", "inputSchema": {"type": "object"}}, look_only=False
+        ),
+        "tool": "show",
+        "fields": [],
+        "defaults": {},
         "readOnly": True,
         "lookOnly": False,
     }
@@ -70,7 +78,7 @@ async def test_no_markup_of_a_server_becomes_ours(console: Console, ada: str) ->
     console.toys.tool(evil, "ui://t/page", title=evil, description=evil)
     console.toys.tools[0]["inputSchema"]["description"] = evil
     answer = await console.get("/apps/toys", ada)
-    assert boot(answer.text)["tool"]["description"] == evil
+    assert tool_info(answer.text)["description"] == evil
     outside = answer.text.replace(json.dumps(evil), "")
     assert "<img" not in outside
     assert "<script src=x" not in outside
@@ -222,5 +230,6 @@ async def test_a_session_that_ended_at_the_relay_leads_to_sign_in(
 async def test_a_schema_that_a_page_would_choke_on_is_left_out(console: Console, ada: str) -> None:
     console.toys.tools = []
     console.toys.tool("show", "ui://t/page", inputSchema=[1], title=7, annotations="x")
-    told = boot((await console.get("/apps/toys", ada)).text)
-    assert told["tool"] == {"name": "show", "inputSchema": {"type": "object"}}
+    answer = await console.get("/apps/toys", ada)
+    assert boot(answer.text)["fields"] == []
+    assert tool_info(answer.text) == {"name": "show", "inputSchema": {"type": "object"}}

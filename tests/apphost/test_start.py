@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from services.apphost.handlers.host_page import VERSION
+from services.apphost.introduction import VERSION
 from services.apphost.settings import read
 from shared.settings import Environment, SettingsWrong
 

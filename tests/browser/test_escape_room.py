@@ -10,7 +10,7 @@ from playwright.async_api import Browser, Frame, expect
 
 from tests.browser import IN_BROWSER
 from tests.browser.careless import careless_host
-from tests.browser.people import Person
+from tests.browser.people import Person, until
 from tests.browser.sink import Sink
 
 pytestmark = IN_BROWSER
@@ -23,6 +23,13 @@ async def finished(frame: Frame) -> list[dict[str, str]]:
     await expect(frame.locator("html[data-done=true]")).to_be_attached(timeout=90_000)
     found: list[dict[str, str]] = await frame.evaluate("results")
     return found
+
+
+async def dismiss_notices(person: Person) -> None:
+    """What strad says over the page's lower end."""
+    await finished(await person.app())
+    for button in await person.page.locator("#notices button", has_text="Dismiss").all():
+        await button.click()
 
 
 async def enter(person: Person, sink: Sink) -> Frame:
@@ -43,6 +50,29 @@ async def test_every_attempt_of_the_hostile_page_is_refused(ada: Person, sink: S
     assert {call["surface"] for call in ada.calls} <= {"app", "open"}
 
 
+async def test_a_password_is_not_asked_for_and_a_colour_reaches_the_tool(
+    ada: Person, sink: Sink
+) -> None:
+    frame = await enter(ada, sink)
+    results = {one["attempt"]: one for one in await finished(frame)}
+    assert results["ask-password"]["detail"] == "decline: {}"
+    notice = ada.page.locator("#notices > [data-name=declined]")
+    await expect(notice).to_contain_text(
+        "It asks for “password”. Secrets are never asked for here."
+    )
+    await frame.evaluate(
+        "window.colour = null; void room.ask('tools/call',"
+        " { name: 'ask_person', arguments: { what: 'colour' } }, 20000)"
+        ".then((answer) => { window.colour = answer.result.content[0].text; })"
+    )
+    card = ada.page.get_by_role("dialog", name="Escape room asks you")
+    await expect(card).to_contain_text("The escape room would like to know your colour.")
+    await card.get_by_label("colour").fill("green")
+    await expect(card.get_by_role("button", name="Send")).to_be_enabled()
+    await card.get_by_role("button", name="Send").click()
+    assert await until(frame, "window.colour") == "accept: {'colour': 'green'}"
+
+
 BUTTONS = [
     "click-popup",
     "click-link",
@@ -54,7 +84,7 @@ BUTTONS = [
 
 async def test_a_click_on_its_buttons_sends_nothing_out_either(ada: Person, sink: Sink) -> None:
     frame = await enter(ada, sink)
-    await finished(frame)
+    await dismiss_notices(ada)
     steps = await ada.page.evaluate("history.length")
     for button in BUTTONS:
         await frame.locator(f"#{button}").click()
@@ -72,6 +102,7 @@ async def test_a_page_that_becomes_another_document_is_closed(
     ada: Person, sink: Sink, button: str
 ) -> None:
     frame = await enter(ada, sink)
+    await dismiss_notices(ada)
     await frame.locator(f"#{button}").click(no_wait_after=True)
     await ada.closed("The page tried to load another page")
     before = len(ada.calls)

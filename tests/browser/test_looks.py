@@ -13,6 +13,7 @@ from tests.apphost.console import Console
 from tests.browser import IN_BROWSER
 from tests.browser.people import Person
 from tests.browser.probe import PROBE, SCHEMA
+from tests.browser.test_asks import asked, card_of, form, visit
 from tests.live import LiveStack
 
 pytestmark = IN_BROWSER
@@ -71,7 +72,7 @@ async def test_the_pages_of_the_demo(eyes: Person, look: str) -> None:
     frame = await eyes.app()
     await expect(frame.locator("html[data-done=true]")).to_be_attached(timeout=90_000)
     if await eyes.page.locator("#link").is_visible():  # it asks for an address; not in the picture
-        await eyes.page.locator("#link-cancel").click()
+        await eyes.page.locator("#link").get_by_role("button", name="Cancel").click()
     await picture(eyes, "hostile", look)
     await eyes.open("/apps/nosuch")
     await picture(eyes, "not-found", look)
@@ -114,4 +115,26 @@ async def test_what_the_host_says(
     await person.open("/apps/toys?uri=ui://t/page")
     await person.state("Not shown")
     await picture(person, "too-large", look)
+    await person.leave()
+
+
+@pytest.mark.parametrize(("theme", "screen"), LOOKS)
+async def test_what_a_server_asks(
+    console: Console,
+    browser: Browser,
+    request: pytest.FixtureRequest,
+    theme: str,
+    screen: dict[str, int],
+) -> None:
+    look = request.node.callspec.id
+    person = await Person.at(browser, console.url, color_scheme=theme, viewport=screen)
+    await person.take_session(await console.sign_in())
+    question = form("Which colour should the toy be painted in, and how many of them?")
+    await asked(console, person, {"q": question, "v": visit("https://pay.test.example/order/7")})
+    card = card_of(person)
+    await expect(card.get_by_role("button", name="Send")).to_be_enabled()
+    await picture(person, "ask", look)
+    await card.get_by_role("button", name="Decline").click()
+    await expect(card.get_by_role("button", name="Open in a new tab")).to_be_enabled()
+    await picture(person, "ask-visit", look)
     await person.leave()

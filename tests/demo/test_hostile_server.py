@@ -20,7 +20,7 @@ async def url() -> AsyncIterator[str]:
 async def test_its_tools_say_what_a_host_decides_by(url: str, era: Era) -> None:
     async with client(url, era) as connected:
         tools = {tool.name: tool for tool in (await connected.list_tools()).tools}
-    assert tools.keys() == {"open_escape_room", "secret_model_only", "write_note"}
+    assert tools.keys() == {*("open_escape_room", "secret_model_only", "write_note", "ask_person")}
     opens, secret, writes = (
         tools[name] for name in ("open_escape_room", "secret_model_only", "write_note")
     )

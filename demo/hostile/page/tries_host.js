@@ -30,6 +30,11 @@
   call("name-not-text", "Call a tool whose name is an object", { name: { toString: "write_note" }, arguments: {} });
   call("no-params", "Call nothing", {});
 
+  attempt(KIND, "ask-password", "Have the host ask for a password", async () => {
+    const answer = await ask("tools/call", { name: "ask_person", arguments: { what: "password" } });
+    const text = answer?.result?.content?.[0]?.text ?? "";
+    return text.startsWith("accept") ? escaped(text) : text ? refused(text) : judged(answer);
+  });
   attempt(KIND, "arguments-not-object", "Send arguments that are not an object", async () => {
     const answer = await ask("tools/call", { name: "open_escape_room", arguments: "all" });
     return judged(answer);

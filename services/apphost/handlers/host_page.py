@@ -5,8 +5,9 @@ from typing import Any
 from aiohttp import web
 from jinja2 import Environment
 
-from services.apphost import csp, styles
+from services.apphost import csp, fields, policy_facts
 from services.apphost.discovery import AppPage, find_pages
+from services.apphost.introduction import introduction, shown
 from services.apphost.modules import Modules
 from services.apphost.relay_client import RelayClient
 from shared.contracts.config import Config, Server
@@ -15,8 +16,6 @@ from shared.contracts.problems import Problem, ProblemKind
 from shared.contracts.wire import APPS_PATH
 from shared.web import pages
 from shared.web.routes import PRINCIPAL
-
-VERSION = "0.1.0"
 
 
 class HostPage:
@@ -74,29 +73,20 @@ def _pick(found: list[AppPage], uri: str) -> AppPage:
 
 def _boot(server: Server, page: AppPage, *, look_only: bool) -> dict[str, Any]:
     """What the host's script needs to know (`Boot` in web/types.d.ts)."""
+    tool = shown(page.tool) if page.tool is not None else None
+    schema = page.tool.get("inputSchema") if page.tool is not None else None
     return {
-        "version": VERSION,
-        "slug": server.slug,
         "name": server.name,
-        "origin": server.origin,
         "page": page.uri,
         "frame": f"{APPS_PATH}/{server.slug}/frame",
         "call": f"{APPS_PATH}/{server.slug}/tools/call",
         "reads": f"{APPS_PATH}/{server.slug}",
         "sandbox": csp.SANDBOX,
-        "styles": styles.variables(),
-        "tool": _tool(page.tool) if page.tool is not None else None,
+        "introduction": introduction(tool, look_only=look_only),
+        "tool": tool["name"] if tool is not None else None,
+        "fields": fields.of_tool(schema),
+        "defaults": fields.defaults(schema),
+        "remedies": policy_facts.REMEDIES,
         "readOnly": page.read_only,
         "lookOnly": look_only,
     }
-
-
-def _tool(tool: dict[str, Any]) -> dict[str, Any]:
-    """The parts of a tool that a page may be told, in shapes that its SDK accepts."""
-    schema = tool.get("inputSchema")
-    is_object = isinstance(schema, dict) and schema.get("type") == "object"
-    shown = {"name": str(tool["name"]), "inputSchema": schema if is_object else {"type": "object"}}
-    for key in ("title", "description"):
-        if isinstance(tool.get(key), str):
-            shown[key] = tool[key]
-    return shown

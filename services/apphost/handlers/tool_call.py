@@ -14,6 +14,7 @@ from pydantic import Field
 
 from services.apphost.incoming import Incoming, read
 from services.apphost.limits import Limits
+from services.apphost.questions import Again, asked
 from services.apphost.relay_client import SPARE_SECONDS, RelayClient, RpcError
 from shared.contracts.config import Config, Server
 from shared.contracts.identity import SessionKind
@@ -26,12 +27,16 @@ _DEFAULT_SECONDS = 60
 
 
 class CallBody(Incoming):
-    """The body. `page` is the `ui://` address that is shown; `surface` says who asks."""
+    """The body. `page` is the `ui://` address that is shown; `surface` says who asks.
+
+    `again`: the same call once more, with what a person answered to the server's questions.
+    """
 
     name: str = Field(min_length=1, max_length=256)
     arguments: dict[str, Any]
     page: str = Field(pattern=r"^ui://", max_length=2048)
     surface: Literal["app", "open", "run"]
+    again: Again | None = None
 
 
 class ToolCall:
@@ -43,7 +48,8 @@ class ToolCall:
         self._limits = limits
 
     async def post(self, request: web.Request) -> web.StreamResponse:
-        """`{"result"}`, or `{"error"}` as the server or the relay said it (JSON-RPC 2.0 §5).
+        """`{"result"}`, or `{"error"}` as the server or the relay said it (JSON-RPC 2.0 §5), or
+        `{"asks"}` when the server asks something back first (`services.apphost.questions`).
 
         Who takes lines hears of the call's progress before: `{"progress"}`, and a problem that
         comes afterwards as a last line `{"problem"}`. Who leaves cancels the call at its server.
@@ -67,18 +73,21 @@ class ToolCall:
                 who,
                 slug,
                 "tools/call",
-                {"name": call.name, "arguments": call.arguments},
+                {"name": call.name, "arguments": call.arguments}
+                | (call.again.params() if call.again else {}),
                 surface=Surface(call.surface),
                 page=call.page,
                 seconds=idle,
             )
-            asked = ask(longest=longest, told=told) if takes_lines(request) else ask()
-            return await lines.end(_outcome(asked))
+            answer = ask(longest=longest, told=told) if takes_lines(request) else ask()
+            return await lines.end(_outcome(answer))
 
 
-async def _outcome(asked: Awaitable[dict[str, Any]]) -> bytes:
+async def _outcome(answer: Awaitable[dict[str, Any]]) -> bytes:
     try:
-        return _json({"result": await asked})
+        result = await answer
+        asks = asked(result)
+        return _json({"result": result} if asks is None else {"asks": asks})
     except RpcError as error:
         return _json({"error": error.error})
 

@@ -30,22 +30,14 @@ export class Bridge {
   #tables;
 
   /** @param {Tables} tables */
-  constructor(tables) {
-    this.#tables = tables;
-  }
+  constructor(tables) { this.#tables = tables; }
 
-  get ready() {
-    return this.#ready;
-  }
+  get ready() { return this.#ready; }
 
-  get closed() {
-    return this.#port === null;
-  }
+  get closed() { return this.#port === null; }
 
   /** @param {import("./types.d.ts").Port} port */
-  open(port) {
-    this.#port = port;
-  }
+  open(port) { this.#port = port; }
 
   close() {
     this.#port?.close();

@@ -3,17 +3,16 @@
 
 const DARK = matchMedia("(prefers-color-scheme: dark)");
 const HOVER = matchMedia("(hover: hover)");
-const PROTOCOL = "2026-01-26";
-/** Our own notifications, beyond the specification (docs/apps.md). */
-const OURS = { "x-strad/key": {}, "x-strad/search": {}, "x-strad/hash": {} };
-
-/** @returns {"dark" | "light"} */
-const theme = () => (DARK.matches ? "dark" : "light");
-
-const place = () => ({ locale: navigator.language, timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone });
 
 /** @param {HTMLElement} frame */
-const size = (frame) => ({ width: frame.clientWidth, height: frame.clientHeight });
+const surroundings = (frame) => ({
+  theme: /** @type {"dark" | "light"} */ (DARK.matches ? "dark" : "light"),
+  locale: navigator.language,
+  timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone,
+  // fixed on both sides, so a page fills the stage and has no size to report: the host ignores
+  // `size-changed`, which would otherwise feed the stage's own size back into itself
+  containerDimensions: { width: frame.clientWidth, height: frame.clientHeight },
+});
 
 /**
  * @param {import("./types.d.ts").Boot} boot
@@ -22,26 +21,15 @@ const size = (frame) => ({ width: frame.clientWidth, height: frame.clientHeight 
  * @returns {import("./types.d.ts").McpUiInitializeResult}
  */
 export function introduction(boot, frame, display) {
+  const { hostContext, ...rest } = boot.introduction;
   return {
-    protocolVersion: PROTOCOL,
-    hostInfo: { name: "strad", version: boot.version },
-    hostCapabilities: {
-      ...{ openLinks: {}, downloadFile: {}, logging: {}, serverResources: {} },
-      ...(boot.lookOnly ? {} : { serverTools: {} }),
-      experimental: OURS,
-    },
+    ...rest,
     hostContext: {
-      theme: theme(),
-      styles: { variables: boot.styles },
+      ...hostContext,
+      ...surroundings(frame),
       displayMode: display.mode,
       availableDisplayModes: display.modes,
-      // fixed on both sides, so a page fills the stage and has no size to report: the host ignores
-      // `size-changed`, which would otherwise feed the stage's own size back into itself
-      containerDimensions: size(frame),
-      ...place(),
-      platform: "web",
       deviceCapabilities: { touch: navigator.maxTouchPoints > 0, hover: HOVER.matches },
-      ...(boot.tool ? { toolInfo: { tool: boot.tool } } : {}),
     },
   };
 }
@@ -53,19 +41,21 @@ export function introduction(boot, frame, display) {
  * @param {(change: import("./types.d.ts").McpUiHostContext) => unknown} tell
  */
 export function watchContext(frame, tell) {
-  DARK.addEventListener("change", () => tell({ theme: theme() }));
-  let here = place();
-  const look = () => JSON.stringify(here) !== JSON.stringify(place()) && tell((here = place()));
+  /** @type {Record<string, unknown>} */
+  let last = surroundings(frame);
+  const look = () => {
+    const now = surroundings(frame);
+    const isNew = (/** @type {[string, unknown]} */ [name, value]) => JSON.stringify(value) !== JSON.stringify(last[name]);
+    const changed = Object.fromEntries(Object.entries(now).filter(isNew));
+    last = now;
+    if (frame.isConnected && Object.keys(changed).length > 0) tell(changed);
+  };
+  DARK.addEventListener("change", look);
   // no event tells of a time zone: it is looked at when the person comes back to the tab
   for (const name of ["languagechange", "visibilitychange"]) addEventListener(name, look);
   let due = 0;
-  let last = JSON.stringify(size(frame));
   new ResizeObserver(() => {
     clearTimeout(due);
-    due = setTimeout(() => {
-      const now = JSON.stringify(size(frame));
-      if (now !== last && frame.isConnected) tell({ containerDimensions: size(frame) });
-      last = now;
-    }, 150);
+    due = setTimeout(look, 150);
   }).observe(frame);
 }

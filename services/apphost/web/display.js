@@ -13,8 +13,7 @@ export class Display {
 
   /** @param {(change: import("./types.d.ts").McpUiHostContext) => unknown} tell */
   constructor(tell) {
-    const turn = () => void this.switchTo(this.mode === "inline" ? "fullscreen" : "inline");
-    this.#button.addEventListener("click", turn);
+    this.#button.onclick = () => void this.switchTo(this.mode === "inline" ? "fullscreen" : "inline");
     document.addEventListener("fullscreenchange", () => {
       this.#button.setAttribute("aria-pressed", String(this.mode === "fullscreen"));
       tell({ displayMode: this.mode });
@@ -23,14 +22,10 @@ export class Display {
   }
 
   /** @returns {Mode} */
-  get mode() {
-    return document.fullscreenElement ? "fullscreen" : "inline";
-  }
+  get mode() { return document.fullscreenElement ? "fullscreen" : "inline"; }
 
   /** What this browser can do. @returns {Mode[]} */
-  get modes() {
-    return document.fullscreenEnabled ? ["inline", "fullscreen"] : ["inline"];
-  }
+  get modes() { return document.fullscreenEnabled ? ["inline", "fullscreen"] : ["inline"]; }
 
   /** A page that names its modes is never put into another one. @param {unknown} capabilities */
   learn(capabilities) {

@@ -29,7 +29,7 @@ export function answerDownloads(strip, readResource) {
     const what = files.length === 1 ? (files[0]?.name ?? "") : `${files.length} files`;
     const tail = ` (${total < 10_000 ? `${total} bytes` : `${(total / 1e6).toFixed(2)} MB`})`;
     const all = files.map(({ name }) => name).join("\n");
-    return strip.ask({ lead: "This page wants to save ", what, tail, all, press: "Save" }, () => {
+    return strip.offer({ lead: "This page wants to save ", what, tail, all, press: "Save" }, () => {
       for (const { name, bytes } of files) saveFile(name, [bytes]);
     });
   };

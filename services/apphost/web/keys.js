@@ -9,9 +9,7 @@ const OWN_KEYS = "input, textarea, select, [contenteditable], .log"; // text fie
 const ASKS = "dialog, [popover], [role~=dialog], [role~=alertdialog], [role~=menu]";
 
 /** Whether the host has something open that takes keys itself. */
-function isAsking() {
-  return [...document.querySelectorAll(ASKS)].some((part) => part.checkVisibility());
-}
+const isAsking = () => [...document.querySelectorAll(ASKS)].some((part) => part.checkVisibility());
 
 /**
  * @param {HTMLIFrameElement} frame
@@ -28,8 +26,6 @@ export function forwardKeys(frame, bridge) {
   };
   // capture: an Escape that closes something of the host's is seen while that is still open
   addEventListener("keydown", pressed, { capture: true });
-  const focus = () => {
-    if (document.activeElement === document.body && !isAsking()) focusPage();
-  };
+  const focus = () => { if (document.activeElement === document.body && !isAsking()) focusPage(); };
   frame.addEventListener("load", focus, { once: true });
 }

@@ -34,5 +34,5 @@ export function checkLink(text, here) {
 export async function offerLink(strip, text) {
   const { host, href } = checkLink(text, location);
   const words = { lead: "This page wants to open ", what: host, tail: " in a new tab", press: "Open" };
-  return strip.ask({ ...words, all: href }, () => window.open(href, "_blank", "noopener,noreferrer"));
+  return strip.offer({ ...words, all: href }, () => window.open(href, "_blank", "noopener,noreferrer"));
 }

@@ -17,18 +17,14 @@ const LATE_MS = 1000;
  * @param {string | null} uri @param {string} search
  */
 export function pageQuery(uri, search) {
-  const query = new URLSearchParams(uri === null ? {} : { uri });
-  for (const [name, value] of new URLSearchParams(search)) {
-    if (name !== "uri" && name !== "token") query.append(name, value);
-  }
-  return query.toString();
+  const own = uri === null ? [] : [["uri", uri]];
+  const kept = [...new URLSearchParams(search)].filter(([name]) => name !== "uri" && name !== "token");
+  return new URLSearchParams([...own, ...kept]).toString();
 }
 
 /** A hash as the address bar writes it. @param {string} hash */
 function encoded(hash) {
-  const url = new URL(location.origin);
-  url.hash = hash;
-  return url.hash;
+  return Object.assign(new URL(location.origin), { hash }).hash;
 }
 
 export class AddressBar {
@@ -81,8 +77,7 @@ export class AddressBar {
     const hash = encoded(given);
     if (hash.length > LONGEST || this.#isLate(hash) || hash === this.#hash) return;
     const now = performance.now();
-    const step =
-      push === true && navigator.userActivation.isActive && now - this.#pushed >= PUSH_MS;
+    const step = push === true && navigator.userActivation.isActive && now - this.#pushed >= PUSH_MS;
     if (step && this.#due) this.#write("replaceState"); // what the entry to go back to still lacks
     this.#hash = hash;
     if (!step) return this.#replace();

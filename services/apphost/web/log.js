@@ -24,8 +24,7 @@ export class Log {
       await navigator.clipboard.writeText(this.#chosen().join("\n"));
       element("log-said").textContent = "Copied";
     });
-    const save = () => saveFile("strad-log.txt", [this.#chosen().join("\n"), "\n"]);
-    element("log-save").addEventListener("click", save);
+    element("log-save").onclick = () => saveFile("strad-log.txt", [this.#chosen().join("\n"), "\n"]);
   }
 
   /** @param {"page" | "host"} who @param {string} what @param {unknown} [more] text, or any JSON */

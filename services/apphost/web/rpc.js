@@ -22,9 +22,7 @@ export class Refusal extends Error {
 }
 
 /** @param {unknown} value @returns {value is Record<string, unknown>} */
-export function isRecord(value) {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
+export function isRecord(value) { return typeof value === "object" && value !== null && !Array.isArray(value); }
 
 /**
  * The size of a value as JSON, roughly; Infinity when it is none, or larger than the budget.
@@ -55,23 +53,20 @@ export function readMessage(data) {
   const { id, method, params } = data;
   const named = isId(id);
   const most = method === "ui/download-file" ? MAX_FILES_SIZE : MAX_SIZE;
-  if (jsonSize(data, most) > most) return named ? { kind: "malformed", id } : { kind: "ignored" };
+  /** @type {import("./types.d.ts").Incoming} */
+  const odd = named ? { kind: "malformed", id } : { kind: "ignored" };
+  if (jsonSize(data, most) > most) return odd;
   if ("result" in data || "error" in data) return named ? { kind: "answer", id } : { kind: "ignored" };
   const whole = typeof method === "string" && method.length > 0 && method.length <= MAX_METHOD;
-  if (!whole || !(params === undefined || isRecord(params)) || (id !== undefined && !named)) {
-    return named ? { kind: "malformed", id } : { kind: "ignored" };
-  }
   const given = params ?? {};
+  if (!whole || !isRecord(given) || params === null || (id !== undefined && !named)) return odd;
   // id 0 is an id: the official SDK's first request has it
-  return named
-    ? { kind: "request", id, method, params: given }
-    : { kind: "notification", method, params: given };
+  if (named) return { kind: "request", id, method, params: given };
+  return { kind: "notification", method, params: given };
 }
 
 /** @param {unknown} id @returns {id is import("./types.d.ts").Id} */
-export function isId(id) {
-  return Number.isSafeInteger(id) || (typeof id === "string" && id.length <= MAX_ID);
-}
+export function isId(id) { return Number.isSafeInteger(id) || (typeof id === "string" && id.length <= MAX_ID); }
 
 /** A token bucket: `rate` a second, `burst` at once. */
 export class Bucket {

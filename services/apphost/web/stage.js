@@ -10,21 +10,7 @@ export function element(id) {
 
 /** @template {keyof HTMLElementTagNameMap} K @param {K} tag @param {string} text @param {string} [className] */
 export function make(tag, text, className = "") {
-  const made = document.createElement(tag);
-  made.textContent = text;
-  made.className = className;
-  return made;
-}
-
-/**
- * Make a button wait before it can be pressed, so that the second half of a double click, aimed
- * at the page, does not land on it.
- *
- * @param {HTMLButtonElement} button @param {number} [ms]
- */
-export function arm(button, ms = 700) {
-  button.disabled = true;
-  setTimeout(() => { button.disabled = false; }, ms);
+  return Object.assign(document.createElement(tag), { textContent: text, className });
 }
 
 // A page can take the keyboard at any time. Keys that reach a Yes of ours just as the keyboard comes
@@ -41,9 +27,7 @@ addEventListener("click", (event) => {
 
 /** @param {"ready" | "quiet" | "warn" | "down" | "blocked" | "loading"} kind @param {string} label */
 export function mark(kind, label) {
-  const state = element("state");
-  state.className = `state state-${kind}`;
-  state.textContent = label;
+  Object.assign(element("state"), { className: `state state-${kind}`, textContent: label });
 }
 
 /** @param {HTMLElement} part @param {() => void} act on Escape pressed in it */
@@ -52,9 +36,7 @@ export function onEscape(part, act) {
 }
 
 /** @param {boolean} busy */
-export function setBusy(busy) {
-  element("main").classList.toggle("is-busy", busy);
-}
+export function setBusy(busy) { element("main").classList.toggle("is-busy", busy); }
 
 /**
  * Say something over the frame, with a button that takes it away again. One notice of a name at a time.
@@ -77,38 +59,22 @@ export function say(name, kind, title, text, more = []) {
 }
 
 /** @param {string} name */
-export function unsay(name) {
-  document.querySelector(`#notices > [data-name="${name}"]`)?.remove();
-}
+export const unsay = (name) => document.querySelector(`#notices > [data-name="${name}"]`)?.remove();
 
 /** @param {string} label @param {() => void} press @param {string} [kind] */
 export function makeButton(label, press, kind = "") {
   const button = make("button", label, `button button-small ${kind}`);
-  button.type = "button";
-  button.addEventListener("click", press);
-  return button;
+  return Object.assign(button, { type: "button", onclick: press });
 }
 
 /** Give the keyboard back to the page. */
-export function focusPage() {
-  document.querySelector("iframe")?.focus();
-}
-
-/**
- * Show or hide what the host asks before a tool runs. Meanwhile the page cannot be reached by Tab.
- *
- * @param {boolean} open
- */
-export function coverPage(open) {
-  element("run").hidden = !open;
-  document.querySelector("iframe")?.toggleAttribute("inert", open);
-}
+export function focusPage() { document.querySelector("iframe")?.focus(); }
 
 /** The page is gone: say why, in its place. @param {string} title @param {string} text */
 export function showClosed(title, text) {
   element("closed-title").textContent = title;
   element("closed-text").textContent = text;
-  for (const id of ["run", "run-again"]) element(id).hidden = true;
+  for (const id of ["run", "ask", "run-again"]) element(id).hidden = true;
   element("notices").replaceChildren();
   element("closed").hidden = false;
   element("closed-title").focus();
@@ -123,6 +89,6 @@ export function showClosed(title, text) {
  */
 export function textOf(result) {
   const blocks = Array.isArray(result.content) ? result.content : [];
-  const texts = blocks.flatMap((block) => (block?.type === "text" ? [String(block.text)] : []));
+  const texts = blocks.flatMap((block) => (block?.type === "text" && typeof block.text === "string" ? [block.text] : []));
   return texts.join("\n\n") || JSON.stringify(result.structuredContent ?? {}, null, 2);
 }

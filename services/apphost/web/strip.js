@@ -1,11 +1,12 @@
-// The strip under the bar, where the host asks the person for what a page wants. One question at a
-// time, only after a press in the page, and the second half of a double click answers nothing.
+// The strip under the bar, where the host asks the person for what a page wants: one question at a
+// time, and only after a press in the page.
 
+import { Question } from "./question.js";
 import { REFUSED, Refusal } from "./rpc.js";
-import { arm, element, focusPage, make, onEscape } from "./stage.js";
+import { element, make } from "./stage.js";
 
 /**
- * @typedef {object} Question
+ * @typedef {object} Wish
  * @property {string} lead
  * @property {string} what the part that stands out
  * @property {string} tail
@@ -13,47 +14,24 @@ import { arm, element, focusPage, make, onEscape } from "./stage.js";
  * @property {string} press the word on the button
  */
 
-export class Strip {
-  #strip = element("link");
-  #yes = /** @type {HTMLButtonElement} */ (element("link-open"));
-  /** @type {((agreed: boolean) => void) | null} */
-  #settle = null;
-
-  constructor() {
-    this.#yes.addEventListener("click", () => this.#settle?.(true));
-    element("link-cancel").addEventListener("click", () => this.close());
-    onEscape(this.#strip, () => this.close());
-  }
+export class Strip extends Question {
+  constructor() { super("link"); }
 
   /**
    * Ask, and act on yes. Answers `{}`, or `{ isError: true }` when the person said no.
    *
-   * @param {Question} question @param {() => unknown} act
+   * @param {Wish} wish @param {() => unknown} act
    * @returns {Promise<{ isError?: boolean }>}
    */
-  ask({ lead, what, tail, all, press }, act) {
-    if (this.#settle) throw new Refusal(REFUSED, "Another question is open.");
+  async offer({ lead, what, tail, all, press }, act) {
+    if (this.isOpen) throw new Refusal(REFUSED, "Another question is open.");
     if (!navigator.userActivation.isActive) {
       throw new Refusal(REFUSED, "This happens on a person's click only.");
     }
     element("link-title").replaceChildren(lead, make("strong", what), tail);
     element("link-address").textContent = all;
-    this.#yes.textContent = press;
-    this.#strip.hidden = false;
-    arm(this.#yes);
-    this.#strip.focus();
-    return new Promise((resolve) => {
-      this.#settle = (agreed) => {
-        this.#settle = null;
-        if (this.#strip.contains(document.activeElement)) focusPage();
-        this.#strip.hidden = true;
-        if (agreed) act();
-        resolve(agreed ? {} : { isError: true });
-      };
-    });
-  }
-
-  close() {
-    this.#settle?.(false);
+    const agreed = await this.ask(press, 700);
+    if (agreed) act();
+    return agreed ? {} : { isError: true };
   }
 }
