@@ -27,9 +27,10 @@ class _Held:
 
 
 class Watch:
-    """Every open stream of this process."""
+    """Every open stream of this process. `most`: seconds between two looks, if that is less."""
 
-    def __init__(self) -> None:
+    def __init__(self, most: float = RECHECK_SECONDS) -> None:
+        self._most = most
         self._held: set[_Held] = set()
         self._looking: set[asyncio.Task[None]] = set()
 
@@ -62,9 +63,9 @@ class Watch:
             task.add_done_callback(self._looking.discard)
 
     async def run(self) -> None:
-        """Look at all of them every RECHECK_SECONDS, for ever."""
+        """Look at all of them every RECHECK_SECONDS or sooner, for ever."""
         while True:
-            await asyncio.sleep(RECHECK_SECONDS)
+            await asyncio.sleep(min(RECHECK_SECONDS, self._most))
             await self._look_at(list(self._held))
 
     async def _look_at(self, chosen: Collection[_Held]) -> None:

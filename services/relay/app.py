@@ -117,8 +117,8 @@ def build(
     passports = Passports(settings.identity_key, config.public_url, clock)
     breaker, turns = Breaker(time.monotonic), Turns()
     upstream = Upstream(client, settings.credentials, passports, breaker, turns)
-    watch = Watch()
-    entitling = Entitling(settings, store, watch, clock)
+    entitling = Entitling(settings, store, clock)
+    watch = entitling.watch
     legacy, eras = Legacy(upstream), Eras(upstream, clock)
     states = States(seal, clock)
     pool, offered = Pool(legacy, store, seal, clock), Offered(clock)

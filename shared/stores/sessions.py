@@ -86,7 +86,8 @@ class SessionWriter(SessionReader):
         await self._store.remove(keys.SESSION.key(digest))
         if session is not None:
             await self._store.index_remove(keys.SESSIONS_OF.key(session.person.subject), digest)
-        await tell_ended(self._store, digest)
+            # and nobody is told of what never was: anybody can sign out with a made-up cookie
+            await tell_ended(self._store, digest)
 
     async def end_all(self, subject: str) -> int:
         """End every session of a person; how many there were at most."""

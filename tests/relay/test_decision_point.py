@@ -12,6 +12,7 @@ from aiohttp import web
 
 from tests.relay.house import House, house
 from tests.relay.pdp import Pdp, cerbos, policy
+from tests.relay.test_alive import open_stream
 from tests.relay.upstreams import sdk_app, served, toy_server
 
 NODE = pytest.mark.node
@@ -125,3 +126,11 @@ async def test_it_is_asked_about_each_server_and_told_who_the_person_is() -> Non
     assert asked["action"] == {"name": "use"}
     resources: list[Any] = [one["resource"] for one in asked["evaluations"]]
     assert resources == [{"type": "mcp_server", "id": slug} for slug in ("a", "b")]
+
+
+async def test_without_a_word_of_it_a_stream_ends_when_the_kept_answer_has_ended() -> None:
+    pdp = Pdp(ada={"a"})
+    async with pdp.served() as url, relay(url, "a") as h, open_stream(h, h.url) as stream:
+        pdp.may = {}
+        async with asyncio.timeout(4):  # it is kept for one second
+            await stream.read()

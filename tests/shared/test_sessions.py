@@ -1,5 +1,6 @@
 """Sessions in both kinds of store: who can open one, when it ends, and what a dump is worth."""
 
+import asyncio
 import time
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 from shared import keys
 from shared.contracts.wire import Service
 from shared.ids import new_secret
+from shared.keys import ENDED
 from shared.signing import Seal
 from shared.stores.kv import KeyValue, StoreUnavailable
 from shared.stores.memory import MemoryKeyValue
@@ -179,3 +181,23 @@ async def test_other_services_read_sessions_and_cannot_begin_or_end_them(server:
         await other.close()
     assert await writer.find(digest) is not None
     await auth.close()
+
+
+async def test_only_of_a_session_that_was_there_anybody_is_told() -> None:
+    store = MemoryKeyValue()
+    writer = SessionWriter(store, Seal([b"s" * 32], b"i" * 32), time.time)
+    heard: list[bytes | None] = []
+
+    async def hear() -> None:
+        async for message in store.hear(ENDED.name):
+            heard.append(message)
+
+    hearing = asyncio.create_task(hear())
+    await asyncio.sleep(0)
+    digest = writer.digest(await writer.begin(session(time.time())))
+    await writer.end(writer.digest("made up"))
+    await writer.end(digest)
+    await writer.end(digest)
+    await asyncio.sleep(0)
+    assert heard == [None, digest.encode()]
+    hearing.cancel()

@@ -18,14 +18,20 @@ from shared.stores.kv import KeyValue
 
 
 class Entitling:
-    """`grants` answers; `epochs` is told of changes; `runs` go on for as long as the relay."""
+    """`grants` answers; `epochs` is told of changes; `watch` looks after open streams.
 
-    def __init__(self, settings: Settings, store: KeyValue, watch: Watch, clock: Clock) -> None:
+    `runs` go on for as long as the relay.
+    """
+
+    def __init__(self, settings: Settings, store: KeyValue, clock: Clock) -> None:
         config = settings.base.config
         seal, rules = settings.grant_seal, config.entitlements
         point = rules.decision_point
         self._authzen: AuthZen | None = None
+        self.watch = watch = Watch()
         if point is not None:
+            # it may not tell of a change: streams are not to outlive a kept answer by much
+            self.watch = watch = Watch(rules.keep)
             self._authzen = AuthZen(point.url, settings.decision_point, point.timeout, clock)
         self.epochs = Epochs(store, seal, clock)
         self.grants = Grants(self._source(config), store, seal, self.epochs, clock, rules)
@@ -36,7 +42,6 @@ class Entitling:
             self.epochs.hear,
             self.epochs.poll,
         ]
-        self._watch = watch
         if settings.config_path is not None:
             self.runs.append(Reload(settings.config_path, config, self._changed).run)
 
@@ -47,7 +52,7 @@ class Entitling:
 
     def _changed(self, config: Config) -> None:
         self.grants.source = self._source(config)
-        self._watch.look()
+        self.watch.look()
 
     def _source(self, config: Config) -> Source:
         if self._authzen is None:
