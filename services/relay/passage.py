@@ -141,10 +141,10 @@ class Passage:
         server, answered = amend.server, False
         async with alive.hold(), contextlib.aclosing(events_of(server, response)) as together:
             async for events in together:
-                joined, passed = b"".join(events), bytearray()
+                joined = b"".join(events)
                 looked_at = request_id is not None or amend.concerns(joined)
+                passed = bytearray() if looked_at else bytearray(joined)
                 try:
-                    passed += b"" if looked_at else joined
                     for event in events if looked_at else ():
                         data = data_of(event)
                         if data and (request_id is not None or amend.concerns(event)):
