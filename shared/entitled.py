@@ -1,10 +1,11 @@
-"""Who may use which server, as `strad.yaml` says it: one pure answer for every service."""
+"""Who may sign in and use which server, as `strad.yaml` says it: one answer for every service."""
 
 import hashlib
 import json
 from collections import defaultdict
 
-from shared.contracts.config import Config
+from shared.contracts.config import AllowedPeople, Config
+from shared.contracts.identity import Person
 
 
 def servers_of(config: Config, email: str) -> frozenset[str]:
@@ -23,6 +24,24 @@ def groups_of(config: Config, email: str) -> frozenset[str]:
     """The names of the groups that this person is in."""
     address = email.lower()
     return frozenset(name for name, members in config.groups.items() if address in members)
+
+
+class Admission:
+    """Who may be signed in at all: a person whom `provider.allow` no longer names is nobody.
+
+    `rules`: those in force, replaced when the file changes.
+    """
+
+    def __init__(self, rules: AllowedPeople) -> None:
+        self.rules = rules
+
+    def admits(self, person: Person) -> bool:
+        """Whether the person's organisation or address is named.
+
+        Never by the end of the e-mail address: a private account can carry an address in a domain
+        whose organisation did not give it out.
+        """
+        return person.organisation in self.rules.domains or person.email in self.rules.people
 
 
 class Directory:

@@ -212,7 +212,11 @@ class Keys:
 
 @dataclass(frozen=True, slots=True)
 class Base:
-    """What every service needs. `metrics_token`: opens /metrics; empty: nothing does."""
+    """What every service needs.
+
+    `metrics_token`: opens /metrics; empty: nothing does. `config_path`: of `strad.yaml`, which is
+    followed.
+    """
 
     service: Service
     config: Config
@@ -223,6 +227,7 @@ class Base:
     port: int
     internal_port: int
     metrics_token: str = ""
+    config_path: Path | None = None
 
 
 def redis_address(env: Environment) -> str:
@@ -236,7 +241,8 @@ def redis_address(env: Environment) -> str:
 
 def read_base(env: Environment, service: Service) -> tuple[Base | None, Keys]:
     """Read what every service needs; None when something is wrong (see `env.mistakes`)."""
-    config = read_config(env, Path(env.text("STRAD_CONFIG", "strad.yaml")))
+    path = Path(env.text("STRAD_CONFIG", "strad.yaml"))
+    config = read_config(env, path)
     keys = Keys(env, Path(env.text("STRAD_KEYS", "/run/strad/keys")))
     seal = keys.seal()
     redis_url = redis_address(env)
@@ -246,5 +252,6 @@ def read_base(env: Environment, service: Service) -> tuple[Base | None, Keys]:
     internal = env.port("STRAD_INTERNAL_PORT", 9090)
     if config is None or seal is None:
         return None, keys
-    base = Base(service, config, seal, redis_url, password, bind, port, internal, metrics_token)
+    at = (bind, port, internal)
+    base = Base(service, config, seal, redis_url, password, *at, metrics_token, path)
     return base, keys

@@ -21,11 +21,13 @@ from shared import ui
 from shared.clock import Clock, system_clock
 from shared.contracts.identity import Principal
 from shared.contracts.wire import APPS_PATH, STATIC_PATH, Service
+from shared.entitled import Admission
 from shared.settings import Base, Environment
 from shared.stores.kv import KeyValue
 from shared.stores.redis import connect
 from shared.stores.sessions import SessionReader, SessionSeen
 from shared.web.app import build as build_app
+from shared.web.following import following
 from shared.web.identity import by_session
 from shared.web.pages import page_renderer, static_routes
 from shared.web.problems import renderer
@@ -86,13 +88,14 @@ def build(
         *static_routes(STATIC_PATH),
     ]
     sessions = SessionReader(store, settings.base.seal, clock)
+    admission = Admission(config.provider.allow)
     render = renderer(page_renderer(templates), frame.frame_renderer(templates, config.public_url))
     public = build_app(
         Service.APPHOST,
         routes,
         config=config,
         render=render,
-        identify={member: _noting(by_session(sessions), SessionSeen(store, clock))},
+        identify={member: _noting(by_session(sessions, admission), SessionSeen(store, clock))},
     )
 
     async def connections(_: web.Application) -> AsyncIterator[None]:
@@ -101,6 +104,7 @@ def build(
         await store.close()
 
     public.cleanup_ctx.append(connections)
+    public.cleanup_ctx.append(following(settings.base, admission))
     internal = build_app(
         Service.APPHOST,
         health_routes(store, settings.base.metrics_token),

@@ -27,6 +27,7 @@ from shared.contracts.wire import (
     TOKENS_PATH,
     Service,
 )
+from shared.entitled import Admission
 from shared.settings import Base, Environment
 from shared.stores.audit import Trail
 from shared.stores.kv import KeyValue
@@ -34,6 +35,7 @@ from shared.stores.redis import connect
 from shared.stores.sessions import SessionWriter
 from shared.stores.tokens import TokenWriter
 from shared.web.app import build
+from shared.web.following import following
 from shared.web.identity import by_session
 from shared.web.pages import page_renderer, static_routes
 from shared.web.problems import renderer
@@ -72,7 +74,8 @@ def applications(
     pages = ui.environment(TEMPLATES, static_base=AUTH_STATIC_PATH)
     sessions = SessionWriter(store, seal, clock)
     trail = Trail(store, found.audit_seal, clock, config.audit)
-    identify = by_session(sessions)
+    admission = Admission(config.provider.allow)
+    identify = by_session(sessions, admission)
 
     def parts(http: aiohttp.ClientSession) -> Parts:
         channel = BackChannel(http)
@@ -88,7 +91,7 @@ def applications(
             clock=clock,
             store=store,
             pages=pages,
-            flow=CodeFlow(provider, channel, client, config.provider, clock),
+            flow=CodeFlow(provider, channel, client, config.provider, clock, admission),
             attempts=Attempts(store, seal, clock, provider.issuer),
             people=People(store, seal, clock),
             sessions=sessions,
@@ -106,6 +109,7 @@ def applications(
         max_body=MAX_BODY,
     )
     public.cleanup_ctx.append(_provider_client(parts, timeout))
+    public.cleanup_ctx.append(following(found.base, admission))
     internal = build(
         Service.AUTH,
         health_routes(store, found.base.metrics_token),

@@ -14,6 +14,7 @@ from services.auth.provider import Provider
 from shared.clock import Clock
 from shared.contracts import config
 from shared.contracts.identity import Person
+from shared.entitled import Admission
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +26,7 @@ class CodeFlow:
     client: Client
     rules: config.Provider
     clock: Clock
+    admission: Admission
 
     @property
     def provider_name(self) -> str:
@@ -53,4 +55,5 @@ class CodeFlow:
             algorithms=metadata.algorithms,
         )
         claims = await verified_claims(tokens.id_token, self.provider, expected, self.clock())
-        return person_of(claims, self.rules)
+        rules = self.rules.model_copy(update={"allow": self.admission.rules})
+        return person_of(claims, rules)

@@ -6,9 +6,10 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from services.auth.refusals import Reason, Refused
-from shared.contracts.config import AllowedPeople, Provider
+from shared.contracts.config import Provider
 from shared.contracts.fields import Email
 from shared.contracts.identity import Person
+from shared.entitled import Admission
 
 _MAX_EMAIL = 254  # RFC 5321 §4.5.3.1.3
 _MAX_NAME = 80
@@ -26,22 +27,19 @@ def person_of(claims: Mapping[str, Any], rules: Provider) -> Person:
         raise Refused(Reason.EMAIL_UNVERIFIED)
     # the configured issuer: Google's two spellings must not make two people of one
     person = Person(
-        issuer=rules.issuer, sub=claims["sub"], email=email, name=_name(claims.get("name"), email)
+        issuer=rules.issuer,
+        sub=claims["sub"],
+        email=email,
+        name=_name(claims.get("name"), email),
+        organisation=_organisation(claims.get("hd")),
     )
-    if not allowed(rules.allow, email, claims.get("hd")):
+    if not Admission(rules.allow).admits(person):
         raise Refused(Reason.NOT_ALLOWED, person=person)
     return person
 
 
-def allowed(rules: AllowedPeople, email: str, organisation: object) -> bool:
-    """Whether `hd` is one of the domains, or the e-mail one of the people.
-
-    Never by the end of the e-mail address: a private account can carry an address in a domain
-    whose organisation did not give it out.
-    """
-    if isinstance(organisation, str) and _plain(organisation) in rules.domains:
-        return True
-    return email in rules.people
+def _organisation(value: object) -> str | None:
+    return (_plain(value) or None) if isinstance(value, str) else None
 
 
 def _email(value: object) -> str:

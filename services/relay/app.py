@@ -10,7 +10,6 @@ from aiohttp import web
 
 from services.relay import upstream as outgoing
 from services.relay.alive import Watch
-from services.relay.always import always
 from services.relay.ask import Asker
 from services.relay.assertions import by_assertion
 from services.relay.audit import Audit
@@ -61,6 +60,7 @@ from services.relay.subscribed import Subscribed
 from services.relay.turns import Turns
 from services.relay.upstream import Upstream
 from shared import egress
+from shared.always import always
 from shared.clock import Clock, system_clock
 from shared.contracts.wire import (
     INTERNAL_RPC_PATH,
@@ -68,6 +68,7 @@ from shared.contracts.wire import (
     JWKS_PATH,
     Service,
 )
+from shared.entitled import Admission
 from shared.settings import Base, Environment
 from shared.stores.audit import Trail
 from shared.stores.kv import KeyValue
@@ -106,6 +107,7 @@ class _Parts:
     audit: Audit
     refresh: Refresh
     limits: Limits
+    admission: Admission
 
 
 def build(
@@ -130,11 +132,13 @@ def build(
     calls = Calls(asker, catalog, Marks(catalog, clock), audit)
     gate = Gate(config, entitling.grants, audit)
     refresh = Refresh(entitling.epochs, settings.refresh_token)
-    parts = _Parts(gate, watch, asker, catalog, calls, states, audit, refresh, limits)
+    parts = _Parts(
+        gate, watch, asker, catalog, calls, states, audit, refresh, limits, entitling.admission
+    )
 
     sessions = McpSessions(store, seal, clock, config.limits.sessions)
     tokens, seen = TokenReader(store, seal, clock), TokenSeen(store, clock)
-    identify = Bearer(store, tokens, sessions, seen, limits).identify
+    identify = Bearer(store, tokens, sessions, seen, limits, entitling.admission).identify
     bridge = Bridge(asker, parts.calls, offered)
     merge = Merge(asker, catalog, parts.calls, Cursors(seal, clock))
     endless = Endless()
@@ -186,10 +190,13 @@ def _internal(
     settings: Settings, store: KeyValue, clock: Clock, parts: _Parts, metadata: Metadata
 ) -> web.Application:
     sessions = SessionReader(store, settings.base.seal, clock)
-    identify: Identify = by_assertion(settings.apphost_keys, sessions, store, clock)
+    identify: Identify = by_assertion(
+        settings.apphost_keys, sessions, store, clock, parts.admission
+    )
     console = Console(parts.catalog, clock)
     api = Internal(
         sessions,
+        parts.admission,
         parts.gate,
         parts.watch,
         console,

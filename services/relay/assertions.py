@@ -7,6 +7,7 @@ from shared import keys, log
 from shared.clock import Clock
 from shared.contracts.identity import Assertion, Principal
 from shared.contracts.wire import ASSERTION_HEADER, Service
+from shared.entitled import Admission
 from shared.signing import ASSERTION_SECONDS, AssertionRefused, verify_assertion
 from shared.stores.kv import KeyValue
 from shared.stores.sessions import SessionReader
@@ -16,7 +17,11 @@ _REMEMBER_SECONDS = 2 * ASSERTION_SECONDS  # longer than any assertion is accept
 
 
 def by_assertion(
-    apphost: KeySet, sessions: SessionReader, store: KeyValue, clock: Clock
+    apphost: KeySet,
+    sessions: SessionReader,
+    store: KeyValue,
+    clock: Clock,
+    admission: Admission,
 ) -> Identify:
     """Identify by `Strad-Assertion`, bound to the slug in the path.
 
@@ -31,6 +36,8 @@ def by_assertion(
             session = await sessions.find(assertion.session)
             if session is None or session.person.subject != assertion.subject:
                 raise AssertionRefused("the session has ended, or is another person's")
+            if not admission.admits(session.person):
+                raise AssertionRefused("this person may not sign in any more")
         except AssertionRefused as refusal:
             log.warning("assertion-refused", reason=str(refusal))
             return None

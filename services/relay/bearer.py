@@ -15,6 +15,7 @@ from shared.clock import Clock
 from shared.contracts.identity import Principal, Token
 from shared.contracts.problems import Problem, ProblemKind
 from shared.contracts.wire import MCP_PATH, RESOURCE_METADATA_PATH, TOKENS_PATH
+from shared.entitled import Admission
 from shared.ids import is_token
 from shared.stores.kv import KeyValue, StoreUnavailable
 from shared.stores.tokens import TokenReader
@@ -55,9 +56,11 @@ class Bearer:
         sessions: McpSessions,
         seen: TokenSeen,
         limits: Limits,
+        admission: Admission,
     ) -> None:
         self._store = store
         self._limits = limits
+        self._admission = admission
         self._tokens = tokens
         self._sessions = sessions
         self._seen = seen
@@ -72,7 +75,7 @@ class Bearer:
         found = None
         if scheme.lower() == "bearer" and is_token(text):
             found = await self._verify(request, text)
-        if found is None:
+        if found is None or not self._admission.admits(found[1].person):
             raise Problem(
                 ProblemKind.SIGN_IN_NEEDED,
                 "The token is not valid." if values else "A token is needed.",

@@ -23,12 +23,16 @@ class SessionKind(StrEnum):
 
 
 class Person(Frozen):
-    """A person as the OpenID provider described them at sign-in (OpenID Connect Core §5.1)."""
+    """A person as the OpenID provider described them at sign-in (OpenID Connect Core §5.1).
+
+    `organisation`: the domain that the provider vouches for (`hd`).
+    """
 
     issuer: str
     sub: str
     email: str
     name: str
+    organisation: str | None = None
 
     @property
     def subject(self) -> str:

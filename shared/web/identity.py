@@ -4,12 +4,13 @@ from aiohttp import web
 
 from shared.contracts.identity import Principal
 from shared.contracts.wire import SESSION_COOKIE
+from shared.entitled import Admission
 from shared.stores.sessions import SessionReader
 from shared.web import cookies
 from shared.web.routes import SESSION, Identify
 
 
-def by_session(sessions: SessionReader) -> Identify:
+def by_session(sessions: SessionReader, admission: Admission) -> Identify:
     """Identify by the session cookie. The session is read again on every request."""
 
     async def identify(request: web.Request) -> Principal | None:
@@ -18,7 +19,7 @@ def by_session(sessions: SessionReader) -> Identify:
             return None
         digest = sessions.digest(cookie)
         session = await sessions.find(digest)
-        if session is None:
+        if session is None or not admission.admits(session.person):
             return None
         request[SESSION] = session
         return Principal(person=session.person, digest=digest, session_kind=session.kind)

@@ -8,6 +8,7 @@ import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import aiohttp
@@ -130,7 +131,7 @@ def _named(headers: dict[str, str]) -> dict[str, str]:
 
 
 @asynccontextmanager
-async def running(**app: Any) -> AsyncIterator[Console]:
+async def running(config_path: Path | None = None, **app: Any) -> AsyncIterator[Console]:
     """A console on free ports. `app`: settings of the server `toys`, such as links="off"."""
     key = new_signing_key()
     relay = FakeRelay(KeySet([ECKey.import_key(key.as_dict(private=False))]))
@@ -138,7 +139,8 @@ async def running(**app: Any) -> AsyncIterator[Console]:
     sockets = [listen(), listen()]
     url, relay_url = (f"http://127.0.0.1:{sock.getsockname()[1]}" for sock in sockets)
     seal, store = Seal([secrets.token_bytes(32)], secrets.token_bytes(32)), MemoryKeyValue()
-    base = Base(Service.APPHOST, _config(url, app), seal, "redis://unused", "", "", 0, 0)
+    config = config_of(url, app)
+    base = Base(Service.APPHOST, config, seal, "redis://unused", "", "", 0, 0, "", config_path)
     public, _ = build(Settings(base, key, relay_url), store)
     runners = [web.AppRunner(public, access_log=None), web.AppRunner(relay.application())]
     async with aiohttp.ClientSession(cookie_jar=aiohttp.DummyCookieJar()) as http:
@@ -159,7 +161,7 @@ def listen(port: int = 0) -> socket.socket:
     return sock
 
 
-def _config(url: str, app: dict[str, Any]) -> Config:
+def config_of(url: str, app: dict[str, Any]) -> Config:
     servers = [
         {
             "slug": slug,
@@ -175,7 +177,7 @@ def _config(url: str, app: dict[str, Any]) -> Config:
         "issuer": "https://id.test",
         "client_id": "c",
         "client_secret": {"env": "X"},
-        "allow": {"domains": ["strad.test"]},
+        "allow": {"people": [ADA.email, CHARLES.email]},
     }
     return Config.model_validate(
         {

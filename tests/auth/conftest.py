@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from copy import copy
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -175,6 +176,7 @@ async def start_auth(clock: Clock) -> AsyncIterator[StartAuth]:
             timeout: float = 10.0,
             public_url: str = "",
             store: KeyValue | None = None,
+            config_path: Path | None = None,
             **changes: Any,
         ) -> Auth:
             sock, port = free_socket()
@@ -182,7 +184,18 @@ async def start_auth(clock: Clock) -> AsyncIterator[StartAuth]:
             config = make_config(public_url or url, issuer, **changes)
             seal = Seal([b"s" * 32], b"i" * 32)
             kept = store or MemoryKeyValue(clock)
-            base = Base(Service.AUTH, config, seal, "redis://unused", "", "127.0.0.1", port, 0)
+            base = Base(
+                Service.AUTH,
+                config,
+                seal,
+                "redis://unused",
+                "",
+                "127.0.0.1",
+                port,
+                0,
+                "",
+                config_path,
+            )
             settings = Settings(base, "demo-secret", AUDIT_SEAL)
             public, internal = applications(settings, kept, clock, timeout=timeout)
             await stack.enter_async_context(serving(public, sock))

@@ -4,9 +4,11 @@ from typing import Any
 
 import pytest
 
-from services.auth.person import allowed, person_of
+from services.auth.person import person_of
 from services.auth.refusals import Reason, Refused
 from shared.contracts.config import AllowedPeople, Provider
+from shared.contracts.identity import Person
+from shared.entitled import Admission
 
 RULES = {
     "issuer": "https://accounts.google.com",
@@ -62,8 +64,12 @@ def test_whom_no_rule_names_may_not(claims: dict[str, Any]) -> None:
 
 
 def test_empty_rules_let_nobody_in() -> None:
-    assert not allowed(AllowedPeople(), "ada@strad.test", "strad.test")
-    assert not allowed(AllowedPeople(), "", "")
+    somebody = Person(
+        issuer="i", sub="1", email="ada@strad.test", name="Ada", organisation="strad.test"
+    )
+    nobody = Person(issuer="i", sub="1", email="", name="", organisation="")
+    assert not Admission(AllowedPeople()).admits(somebody)
+    assert not Admission(AllowedPeople()).admits(nobody)
 
 
 @pytest.mark.parametrize("verified", [False, None, "true", "false", 1, "True", [True], {}])

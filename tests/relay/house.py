@@ -78,7 +78,10 @@ class House:
 
     @staticmethod
     def person(name: str) -> Person:
-        return Person(issuer="https://idp.test", sub=name, email=f"{name}@strad.test", name=name)
+        email = f"{name}@strad.test"
+        return Person(
+            issuer="https://idp.test", sub=name, email=email, name=name, organisation="strad.test"
+        )
 
     async def bearer(self, name: str = "ada") -> dict[str, str]:
         return {"Authorization": f"Bearer {await self.token(name)}"}

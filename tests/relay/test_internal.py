@@ -151,6 +151,15 @@ async def test_a_session_that_has_ended_opens_nothing() -> None:
         await _refused(h, None, h.assertion("ada", session, None))
 
 
+async def test_a_session_of_somebody_who_may_not_sign_in_any_more_opens_nothing() -> None:
+    provider = {"issuer": "https://idp.test", "client_id": "x", "client_secret": {"env": "X"}}
+    only_bob = provider | {"allow": {"people": ["bob@strad.test"]}}
+    async with house([{"slug": "a", "url": DEAD}], provider=only_bob) as h:
+        await _refused(h, None, h.assertion("ada", await h.session("ada"), None))
+        bobs = h.assertion("bob", await h.session("bob"), None)
+        assert (await h.ask(None, assertion=bobs))[0] == 200
+
+
 async def test_each_surface_may_do_what_it_is_for_and_no_more() -> None:
     async with (
         served(sdk_app(toy_server())) as url,

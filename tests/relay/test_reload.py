@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from services.relay.entitlements.reload import Reload, in_force, needs_restart
 from shared.contracts.config import Config
+from shared.reload import Reload, in_force, needs_restart
 from tests.relay.house import House, config_of, house, write_config
 from tests.relay.test_alive import open_stream
 from tests.relay.twins import twin
@@ -49,6 +49,31 @@ async def test_a_change_of_the_file_holds_and_ends_streams_on_every_replica(
         async with asyncio.timeout(1.5):
             await asyncio.gather(here.read(), there.read())
         assert (await _status(h, "ada"), await _status(h, "bob")) == (404, 200)
+
+
+def allowing(config: Config, *people: str) -> Config:
+    """The same, with other people who may sign in."""
+    document = config.model_dump(mode="json")
+    document["provider"]["allow"] = {"people": people}
+    return Config.model_validate(document)
+
+
+async def test_who_may_not_sign_in_any_more_has_no_token_and_no_stream_left(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "strad.yaml"
+    async with (
+        served(sdk_app(toy_server())) as url,
+        house([A | {"url": url}], config_path=path) as h,
+        open_stream(h, h.url) as stream,
+    ):
+        assert await _status(h, "ada") == 200
+        await asyncio.sleep(0.6)  # the file is at rest
+        write_config(path, allowing(h.config, BOB))
+        async with asyncio.timeout(1.5):
+            await stream.read()
+        assert await _status(h, "ada") == 401
+        assert await _status(h, "bob") == 404
 
 
 class Follower:
@@ -199,3 +224,14 @@ async def test_another_source_waits_for_a_restart_with_all_that_belongs_to_it(
     assert follower.seen == []
     (named,) = follower.logged("config-needs-restart")
     assert "entitlements.decision_point" in named["settings"]
+
+
+def test_of_the_provider_only_who_may_sign_in_counts_at_once() -> None:
+    config = config_of([A], 8080)
+    other = allowing(config, BOB)
+    assert needs_restart(config, other) == []
+    assert in_force(config, other).provider.allow.people == (BOB,)
+    client = config.provider.model_copy(update={"client_id": "another"})
+    renamed = other.model_copy(update={"provider": client})
+    assert needs_restart(config, renamed) == ["provider.client_id"]
+    assert in_force(config, renamed).provider.client_id == config.provider.client_id

@@ -1,7 +1,8 @@
 """Who may use which servers: where the answer comes from, and how long it is believed.
 
 A source (`file.py`, `authzen.py`) answers for a person as a whole. `grants.py` keeps the answers in
-Redis for seconds; `epochs.py` knows which of them no longer count; `reload.py` follows the file.
+Redis for seconds; `epochs.py` knows which of them no longer count. `shared/reload.py`
+follows the file.
 """
 
 from typing import Protocol

@@ -9,18 +9,18 @@ from services.relay.entitlements.decision_point import DecisionPointSource
 from services.relay.entitlements.epochs import Epochs
 from services.relay.entitlements.file import FileSource
 from services.relay.entitlements.grants import Grants
-from services.relay.entitlements.reload import Reload
 from services.relay.news import News
 from services.relay.settings import Settings
 from shared.clock import Clock
 from shared.contracts.config import Config
+from shared.entitled import Admission
+from shared.reload import Reload
 from shared.stores.kv import KeyValue
 
 
 class Entitling:
-    """`grants` answers; `epochs` is told of changes; `watch` looks after open streams.
-
-    `runs` go on for as long as the relay.
+    """`grants` and `admission` answer; `epochs` is told of changes; `watch` looks after open
+    streams. `runs` go on for as long as the relay.
     """
 
     def __init__(self, settings: Settings, store: KeyValue, clock: Clock) -> None:
@@ -42,6 +42,7 @@ class Entitling:
             self.epochs.hear,
             self.epochs.poll,
         ]
+        self.admission = Admission(config.provider.allow)
         if settings.config_path is not None:
             self.runs.append(Reload(settings.config_path, config, self._changed).run)
 
@@ -51,6 +52,7 @@ class Entitling:
             await self._authzen.close()
 
     def _changed(self, config: Config) -> None:
+        self.admission.rules = config.provider.allow
         self.grants.source = self._source(config)
         self.watch.look()
 

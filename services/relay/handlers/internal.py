@@ -21,6 +21,7 @@ from services.relay.questions import Questions, check_answers, hello_of
 from shared.contracts.identity import Frozen
 from shared.contracts.problems import Problem, ProblemKind
 from shared.contracts.wire import Service, Surface
+from shared.entitled import Admission
 from shared.stores.sessions import SessionReader
 from shared.web import body as incoming
 from shared.web.lines import Lines, takes_lines
@@ -46,6 +47,7 @@ class Internal:
     def __init__(
         self,
         sessions: SessionReader,
+        admission: Admission,
         gate: Gate,
         watch: Watch,
         console: Console,
@@ -57,6 +59,7 @@ class Internal:
         limits: Limits,
     ) -> None:
         self._sessions = sessions
+        self._admission = admission
         self._gate = gate
         self._watch = watch
         self._console = console
@@ -110,7 +113,8 @@ class Internal:
         """A session that has ended, or a grant, ends a call that is still at work."""
 
         async def check() -> None:
-            if await self._sessions.find(way.principal.digest) is None:
+            session = await self._sessions.find(way.principal.digest)
+            if session is None or not self._admission.admits(session.person):
                 raise Problem(ProblemKind.SIGN_IN_NEEDED, "Your session has ended.", "Sign in.")
             await self._gate.open(way.principal, way.server.slug)
 

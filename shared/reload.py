@@ -1,6 +1,7 @@
-"""Following `strad.yaml` while the relay runs.
+"""Following `strad.yaml` while a service runs.
 
-Who may use what counts at once: `groups`, and `access` of the servers that were there at the start.
+Who may sign in and use what counts at once: `provider.allow`, `groups`, and `access` of the servers
+that were there at the start.
 Everything else counts from the next start, and the log says so. A file with mistakes changes
 nothing: the log names them all, and what was in force stays in force.
 """
@@ -16,7 +17,7 @@ from shared.settings import Environment, Mistake, read_config
 
 LOOK_SECONDS = 0.25
 _MOST_NAMED = 20
-_AT_ONCE = {"groups", "servers"}
+_AT_ONCE = {"groups", "servers", "provider"}
 
 Stamp = tuple[int, int, int] | None
 
@@ -80,7 +81,9 @@ def in_force(old: Config, new: Config) -> Config:
         server.model_copy(update={"access": access.get(server.slug, Access())})
         for server in old.servers
     )
-    return old.model_copy(update={"groups": new.groups, "servers": servers})
+    provider = old.provider.model_copy(update={"allow": new.provider.allow})
+    people = {"groups": new.groups, "servers": servers, "provider": provider}
+    return old.model_copy(update=people)
 
 
 def needs_restart(old: Config, new: Config) -> list[str]:
@@ -92,6 +95,7 @@ def needs_restart(old: Config, new: Config) -> list[str]:
             found += [f"entitlements.{part}" for part in _parts(one, other)]
         elif name not in _AT_ONCE and one != other:
             found.append(name)
+    found += [f"provider.{part}" for part in _parts(old.provider, new.provider) if part != "allow"]
     before = {server.slug: _without_access(server) for server in old.servers}
     after = {server.slug: _without_access(server) for server in new.servers}
     for slug in dict.fromkeys([*before, *after]):

@@ -1,4 +1,4 @@
-"""What runs for as long as the relay does."""
+"""What runs for as long as a service does."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
