@@ -13,6 +13,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from services.relay import rpc
+from shared.contracts.wire import APP_MIME_TYPE
 from tests.relay.house import House, house
 from tests.relay.old_caller import OldCaller
 from tests.relay.upstreams import Fake, LegacyFake, modern_fake
@@ -54,7 +55,7 @@ class Running:
     runner: asyncio.Runner
     h: House
     servers: dict[str, Fake]
-    old: OldCaller
+    old: dict[str, OldCaller]
     said: dict[str, str]
     number: int = 0
 
@@ -70,7 +71,7 @@ def _answering(said: dict[str, str], legacy: bool) -> Fake:
             called = message.get("method") == "tools/call"
             return call(request, message) if called else super()._reply(request, message)
 
-    return Legacy() if legacy else modern_fake([], call)
+    return Legacy(keeps=False) if legacy else modern_fake([], call)
 
 
 @pytest.fixture(scope="module")
@@ -81,7 +82,10 @@ def running() -> Iterator[Running]:
         urls = {slug: await stack.enter_async_context(s.served()) for slug, s in servers.items()}
         entries = [{"slug": slug, "url": url} for slug, url in urls.items()]
         h = await stack.enter_async_context(house(entries))
-        return Running(runner, h, servers, await OldCaller.begin(h, "/mcp/l"), said)
+        apps = {"io.modelcontextprotocol/ui": {"mimeTypes": [APP_MIME_TYPE]}}
+        paths = ("/mcp", "/mcp/l", "/mcp/m")
+        old = {path: await OldCaller.begin(h, path, extensions=apps) for path in paths}
+        return Running(runner, h, servers, old, said)
 
     with asyncio.Runner() as runner:
         stack = AsyncExitStack()
@@ -89,19 +93,19 @@ def running() -> Iterator[Running]:
         runner.run(stack.aclose())
 
 
-async def _exchange(r: Running, slug: str, path: str, name: str, given: str) -> tuple[bytes, ...]:
-    """The bytes that are sent, that the server gets, and that come back."""
+async def _exchange(r: Running, slug: str, path: str, era: str, given: str) -> tuple[bytes, ...]:
+    """The bytes that a caller of this era sends, that the server gets, and that come back."""
     r.number += 1
-    meta = f'"v/x":{given}'
+    name, meta = "go" if path != "/mcp" else f"{slug}__go", f'"v/x":{given}'
     headers = {"Accept": "*/*", "Content-Type": "application/json"} | await r.h.bearer()
-    if slug == "m" or path == "/mcp":
+    if era == "new":
         meta += ',"io.modelcontextprotocol/protocolVersion":"2026-07-28"'
-        apps = '"io.modelcontextprotocol/ui":{"mimeTypes":["text/html;profile=mcp-app"]}'
+        apps = f'"io.modelcontextprotocol/ui":{{"mimeTypes":["{APP_MIME_TYPE}"]}}'
         meta += f',"io.modelcontextprotocol/clientCapabilities":{{"extensions":{{{apps}}}}}'
         headers |= {"MCP-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/call"}
         headers |= {"Mcp-Name": name}
     else:
-        headers |= {"Mcp-Session-Id": r.old.session}
+        headers |= {"Mcp-Session-Id": r.old[path].session}
     params = f'{{"name":"{name}", "arguments" :{given}, "vendor":{given},"_meta":{{{meta}}}}}'
     sent = f'{{"jsonrpc":"2.0","id":{r.number}, "method":"tools/call","params":{params}}}'.encode()
     async with r.h.http.post(r.h.url + path, data=sent, headers=headers) as response:
@@ -118,25 +122,32 @@ def test_a_view_of_one_changes_no_byte(
     running: Running, slug: str, given: str, result: str
 ) -> None:
     running.said["result"] = result
-    one = _exchange(running, slug, f"/mcp/{slug}", "go", given)
+    one = _exchange(running, slug, f"/mcp/{slug}", "new" if slug == "m" else "old", given)
     sent, got, back = running.runner.run(one)
     assert got == sent
     whole = f'{{"jsonrpc":"2.0", "id":{running.number}, "result":{result}}}'
     assert back == whole.encode()
 
 
-@pytest.mark.parametrize("slug", ["m", "l"])
-@settings(max_examples=40, deadline=None)
+@pytest.mark.parametrize(
+    ("path", "slug", "era"),
+    [
+        *(("/mcp", slug, era) for slug in "ml" for era in ("new", "old")),
+        ("/mcp/l", "l", "new"),
+        ("/mcp/m", "m", "old"),
+    ],
+)
+@settings(max_examples=30, deadline=None)
 @given(given=OBJECTS, value=OBJECTS)
 @example(given=f'{{"a":{DEEP}}}', value=f'{{"a":{DEEP}}}')
-def test_a_merged_view_changes_what_is_its_own_and_nothing_else(
-    running: Running, slug: str, given: str, value: str
+def test_a_merged_view_or_another_version_changes_what_is_its_own_and_nothing_else(
+    running: Running, path: str, slug: str, era: str, given: str, value: str
 ) -> None:
     running.said["result"] = (
         f'{{"structuredContent":{value},"content":[{value}],"isError":true,'
         f'"vendor":{value},"_meta":{{"v/x":{value}}}}}'
     )
-    sent, got, back = running.runner.run(_exchange(running, slug, "/mcp", f"{slug}__go", given))
+    sent, got, back = running.runner.run(_exchange(running, slug, path, era, given))
     before, after = rpc.loads(sent)["params"], rpc.loads(got)["params"]
     assert after["name"] == "go"
     assert {key: after[key] for key in ("arguments", "vendor")} == {
@@ -144,6 +155,7 @@ def test_a_merged_view_changes_what_is_its_own_and_nothing_else(
     }
     assert after["_meta"]["v/x"] == before["_meta"]["v/x"]
     theirs, ours = rpc.loads(running.said["result"].encode()), rpc.loads(back)["result"]
-    assert ours.pop("resultType") == "complete"
-    ours["_meta"].pop("io.modelcontextprotocol/serverInfo")
+    if era == "new":
+        assert ours.pop("resultType") == "complete"
+        ours["_meta"].pop("io.modelcontextprotocol/serverInfo")
     assert ours == theirs
