@@ -121,6 +121,27 @@ async def test_a_silent_page_is_not_left_blank(console: Console, visitor: Person
     assert len(console.relay.calls()) == 1
 
 
+TEXTS: list[tuple[dict[str, Any], str]] = [
+    ({}, "Empty result."),
+    ({"content": [], "structuredContent": {"toys": 3}}, '{\n  "toys": 3\n}'),
+    ({"content": [{"type": "image", "data": ""}]}, "The result holds no text."),
+    ({"content": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]}, "a\n\nb"),
+]
+TEXT_OF = """async (result) => {
+  const host = document.querySelector("script[type=module]").src;
+  return (await import(host.replace("host.js", "stage.js"))).textOf(result);
+}"""
+
+
+async def test_an_empty_answer_is_told_from_none(console: Console, visitor: Person) -> None:
+    await probe(console, visitor, "?shy")
+    console.toys.on_call = lambda _: {"content": []}
+    await visitor.page.get_by_role("button", name="Show the answer as text").click(timeout=12_000)
+    await expect(visitor.page.locator("#notices pre")).to_have_text("Empty result.")
+    for result, text in TEXTS:
+        assert await visitor.page.evaluate(TEXT_OF, result) == text
+
+
 async def test_a_page_that_cannot_be_shown_says_why_in_its_place(
     console: Console, visitor: Person
 ) -> None:

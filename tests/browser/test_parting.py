@@ -3,6 +3,7 @@
 import asyncio
 import time
 
+import pytest
 from playwright.async_api import Frame, expect
 
 from shared.contracts.problems import Problem, ProblemKind
@@ -41,11 +42,12 @@ async def test_reload_waits_for_the_page_to_save(
     assert saved(console) == [{"name": "save", "arguments": {}}]
 
 
+@pytest.mark.parametrize("name", ["Close", "strad, home"])
 async def test_close_waits_for_the_page_to_save(
-    sdk: Sdk, console: Console, visitor: Person
+    sdk: Sdk, console: Console, visitor: Person, name: str
 ) -> None:
     await saving(sdk, console, visitor)
-    await visitor.page.get_by_role("link", name="Close").click()
+    await visitor.page.get_by_role("link", name=name).click()
     await visitor.page.wait_for_url(f"{visitor.url}/")
     assert len(saved(console)) == 1
 

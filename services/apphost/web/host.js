@@ -81,7 +81,7 @@ const leaveBy = (id, go) =>
     void part().then(go);
   });
 leaveBy("reload", () => location.reload());
-leaveBy("close", () => location.assign("/"));
+for (const id of ["close", "home"]) leaveBy(id, () => location.assign("/"));
 
 /** Every answer of our own route: a session or a right that ended ends the page. */
 const heard = (/** @type {import("./types.d.ts").Outcome} */ { problem }) => {
