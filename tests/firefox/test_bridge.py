@@ -27,16 +27,6 @@ async def test_the_opening_call_gives_input_then_result_each_once(
     assert visitor.errors == []  # neither policy nor Trusted Types minded anything of the host's
 
 
-async def test_nothing_is_said_before_the_page_has_initialized(
-    console: Console, visitor: Person
-) -> None:
-    frame = await probe(console, visitor, "?shy")
-    await frame.evaluate("ready.then(() => 0)")
-    await asyncio.sleep(0.3)
-    assert await frame.evaluate(METHODS) == []
-    assert console.relay.calls() == []
-
-
 async def test_a_change_of_theme_is_told(console: Console, visitor: Person) -> None:
     frame = await probe(console, visitor)
     await heard(frame, 2)
@@ -122,12 +112,15 @@ async def test_the_run_button_takes_no_press_in_its_first_moment(
     assert console.relay.calls() == []
 
 
-async def test_a_silent_page_is_not_left_blank(console: Console, visitor: Person) -> None:
-    await probe(console, visitor, "?shy")
+async def test_a_page_that_has_not_initialized_is_told_nothing_and_not_left_blank(
+    console: Console, visitor: Person
+) -> None:
+    frame = await probe(console, visitor, "?shy")
     await visitor.tab.text("#notices", "This page has not started", 12)
     assert console.relay.calls() == []  # nothing ran because of the silence
     await visitor.tab.click_on("^Show the answer as text$")
     await visitor.tab.text("#notices pre", "three toys")
+    assert await frame.evaluate(METHODS) == []
 
 
 async def test_a_page_that_cannot_be_shown_says_why_in_its_place(

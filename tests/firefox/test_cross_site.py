@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import AsyncIterator
 
-import pytest
 import pytest_asyncio
 
 from tests.apphost.console import Console
@@ -27,20 +26,23 @@ async def evil(console: Console) -> AsyncIterator[str]:
 
 async def follow(visitor: Person, evil: str, way: str) -> Tab:
     """Go that way; the tab in which the console then is."""
+    known = len(visitor.tabs)
     await visitor.tab.goto(evil + way)
     if 'id="go"' in WAYS[way]:
         await visitor.tab.click("#go")
-    return await visitor.another_tab(1) if way in {"new tab", "window"} else visitor.tab
+    return await visitor.another_tab(known) if way in {"new tab", "window"} else visitor.tab
 
 
-@pytest.mark.parametrize("way", WAYS)
 async def test_every_way_from_another_site_asks_first(
-    console: Console, visitor: Person, evil: str, way: str
+    console: Console, visitor: Person, evil: str
 ) -> None:
     ship(console)
-    tab = await follow(visitor, evil, way)
-    await tab.until(ASKS)
-    await asyncio.sleep(0.2)
+    for way in WAYS:
+        visitor.tab = await visitor.new_tab()
+        tab = await follow(visitor, evil, way)
+        await tab.until(ASKS)
+        assert console.relay.asked == [], way
+    await asyncio.sleep(0.3)
     assert console.relay.asked == []
 
 

@@ -65,7 +65,7 @@ async def test_firefox_leaves_preconnect_and_webrtc_to_a_page_and_nothing_else(
             ship(console, hostile(name, sink.url))
             await visitor.open("/apps/toys")
             await tried(await visitor.app())
-            await asyncio.sleep(0.3)  # what it began would end with the page
+            await asyncio.sleep(0.2)  # what it began would end with the page
         await asyncio.sleep(AFTERMATH)
         heard = {name: set(sink.heard) for name, sink in sinks.items() if sink.heard}
     assert heard == LEFT_OPEN
