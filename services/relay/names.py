@@ -15,6 +15,7 @@ import hashlib
 import re
 from collections.abc import Iterable
 
+from shared.contracts.fields import is_slug
 from shared.contracts.wire import UI_SCHEME
 
 MAX_LENGTH = 64
@@ -44,6 +45,20 @@ def split(name: str) -> tuple[str, str] | None:
     """
     slug, between, rest = name.partition(_BETWEEN)
     return (slug, rest) if slug and between and rest else None
+
+
+def is_bare(name: str) -> bool:
+    """Whether a name cannot be an exposed one: then it may be what a server itself calls a tool.
+
+    What could be exposed belongs to the server in it, also when that is gone: nobody inherits it.
+    """
+    parts = split(name)
+    return parts is None or not is_slug(parts[0])
+
+
+def is_bare_uri(uri: str) -> bool:
+    """The same of an address: a page's always has a server's place in it."""
+    return not uri.startswith((UI_SCHEME, _SCHEME))
 
 
 def find(name: str, slug: str, owns: Iterable[str]) -> str | None:

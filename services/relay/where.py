@@ -32,9 +32,11 @@ class Where:
 
     async def tool(self, ways: Ways, hello: Hello, name: str) -> tuple[Way, str]:
         """A tool by the view's name, or by its own where only one server has one of that name."""
+        if names.is_bare(name):
+            return await self._bare(ways, hello, name)
         parts = names.split(name)
         if parts is None or parts[0] not in ways:
-            return await self._bare(ways, hello, name)
+            raise Nowhere(rpc.unknown_tool(name))
         way, own = ways[parts[0]], parts[1]
         if names.expose(*parts) == name:
             return way, own
@@ -77,6 +79,8 @@ class Where:
         parts = names.split_uri(uri)
         if parts is not None and parts[0] in ways:
             return ways[parts[0]], parts[1]
+        if not names.is_bare_uri(uri):
+            raise Nowhere(_unknown_resource(uri))
 
         async def addresses(way: Way) -> list[str]:
             listed = await self._lists.entries(way, hello, "resources/list")

@@ -64,10 +64,10 @@ async def test_a_resource_is_read_by_its_own_address_where_only_one_server_lists
     ):
         both = [{"slug": "a", "url": one}, {"slug": "b", "url": two}]
         async with house(both) as h:
-            for uri in ("books://x", page):
-                _, body = await h.modern("/mcp", "resources/read", {"uri": uri})
-                assert body["result"]["contents"] == [{"uri": uri, "text": "one"}]
+            _, body = await h.modern("/mcp", "resources/read", {"uri": "books://x"})
+            assert body["result"]["contents"] == [{"uri": "books://x", "text": "one"}]
             for uri, told in (
+                (page, f"Unknown resource: {page}"),
                 ("books://both", "strad+a:books://both or strad+b:books://both"),
                 ("books://none", "Unknown resource: books://none"),
                 ("strad+c:books://x", "Unknown resource: strad+c:books://x"),
@@ -90,3 +90,26 @@ async def test_a_denied_bare_name_is_unknown() -> None:
         denied, unknown = await _tool(h, "del"), await _tool(h, "nil")
         assert str(denied).replace("del", "nil") == str(unknown)
         assert "tools/call" not in fake.methods
+
+
+async def test_nobody_inherits_the_names_of_a_server_that_is_gone() -> None:
+    stolen = ["wiki__delete", "ui://wiki/page.html", "strad+wiki:books://x"]
+    resources = [{"uri": uri, "name": "x"} for uri in stolen]
+    heard = _named("two", *stolen)
+    answer = heard._answer
+
+    def lists(request: Any, message: Any) -> Any:
+        if message["method"] == "resources/list":
+            return {"result": {"resultType": "complete", "resources": resources}}
+        return answer(request, message)
+
+    heard._answer = lists
+    async with heard.served() as url, house([{"slug": "b", "url": url}]) as h:
+        status, body = await _tool(h, "wiki__delete")
+        assert (status, body["error"]["message"]) == (400, "Unknown tool: wiki__delete")
+        for uri in stolen[1:]:
+            status, body = await h.modern("/mcp", "resources/read", {"uri": uri})
+            assert (status, body["error"]["code"]) == (400, -32602)
+        assert not {"tools/call", "resources/read"} & set(heard.methods)
+        # what looks like no server's name may be a tool's own
+        assert (await _tool(h, "b__wiki__delete"))[0] == 200

@@ -82,6 +82,12 @@ def test_a_template_expands_to_what_its_expansion_is_called(
     assert urlsplit(template).scheme == ("ui" if start == "ui://t/" else f"strad+{slug}")
 
 
+@given(SLUGS, TOOLS, ADDRESSES)
+def test_an_exposed_name_is_never_taken_for_a_bare_one(slug: str, tool: str, uri: str) -> None:
+    assert not names.is_bare(names.expose(slug, tool))
+    assert not names.is_bare_uri(names.expose_uri(slug, uri))
+
+
 def test_what_is_no_exposed_name_is_nobodys() -> None:
     assert [names.split(n) for n in ("", "x", "__x", "a__", "a_b")] == [None] * 5
     others = ("ui://a", "ui:///x", "https://a/b", "", "strad+a", "strad+:x", "a:x")
