@@ -4,7 +4,7 @@ import asyncio
 from typing import Any
 
 import pytest
-from playwright.async_api import Browser
+from playwright.async_api import Browser, expect
 
 from tests.browser import IN_BROWSER
 from tests.browser.people import until
@@ -126,3 +126,26 @@ async def test_the_official_sdk_waits_longer_while_the_server_reports(
         assert "timed out" in error
         async with asyncio.timeout(1):
             await left.wait()
+
+
+@both_eras
+async def test_the_bar_tells_in_numbers_how_far_the_hosts_own_call_is(
+    era: str, browser: Browser
+) -> None:
+    steps = [asyncio.Event(), asyncio.Event()]
+
+    async def work(given: Any, send: Any) -> None:
+        await send(told(given, 1, total=4, message="<b>Signed out</b>"))
+        await steps[0].wait()
+        await send(told(given, 9, total=4))
+        await steps[1].wait()
+
+    async with at_work(working(era, work), browser) as at:
+        run = at.person.page.get_by_role("button", name="Run", exact=True)
+        await expect(run).to_be_enabled()
+        await run.click()
+        await at.person.state("Running… 25 %")
+        steps[0].set()
+        await at.person.state("Running…")
+        steps[1].set()
+        await at.person.state("Ready")

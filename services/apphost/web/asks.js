@@ -8,8 +8,7 @@ import { REFUSED } from "./rpc.js";
 import { element, say } from "./stage.js";
 
 const MAX_ROUNDS = 10;
-const PAUSE_MS = 1000;
-const ARMED_MS = 1000;
+const PAUSE_MS = 1000; // before a button can be pressed, before a server is asked again
 
 /** @typedef {import("./types.d.ts").ServerQuestion} ServerQuestion */
 
@@ -61,16 +60,15 @@ export class Asks {
       say("declined", "warn", title, /** @type {Error} */ (error).message);
       return { action: "decline" };
     }
-    element("ask-tool").textContent = tool;
-    element("ask-message").textContent = message;
-    element("ask-address").textContent = href;
+    const texts = { tool, message, address: href };
+    for (const [part, text] of Object.entries(texts)) element(`ask-${part}`).textContent = text;
     this.#card.draw(fields ?? []);
     const leave = () => this.#card.close();
     signal?.addEventListener("abort", leave);
-    let answer = signal?.aborted ? undefined : await this.#card.ask(href ? "Open in a new tab" : "Send", ARMED_MS);
+    let answer = signal?.aborted ? undefined : await this.#card.ask(href ? "Open in a new tab" : "Send", PAUSE_MS);
     if (answer && href) {
       window.open(href, "_blank", "noopener,noreferrer");
-      answer = await this.#card.ask("I am done there", ARMED_MS);
+      answer = await this.#card.ask("I am done there", PAUSE_MS);
     }
     signal?.removeEventListener("abort", leave);
     if (!answer) return { action: answer === null ? "decline" : "cancel" };

@@ -28,8 +28,8 @@ export function answerDownloads(strip, readResource) {
     if (total > MAX_BYTES) throw new Refusal(REFUSED, "More than 10 MB is not saved from a page.");
     const what = files.length === 1 ? (files[0]?.name ?? "") : `${files.length} files`;
     const tail = ` (${total < 10_000 ? `${total} bytes` : `${(total / 1e6).toFixed(2)} MB`})`;
-    const all = files.map(({ name }) => name).join("\n");
-    return strip.offer({ lead: "This page wants to save ", what, tail, all, press: "Save" }, () => {
+    const words = { lead: "This page wants to save ", press: "Save", all: files.map(({ name }) => name).join("\n") };
+    return strip.offer({ ...words, what, tail }, () => {
       for (const { name, bytes } of files) saveFile(name, [bytes]);
     });
   };

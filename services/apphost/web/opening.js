@@ -14,6 +14,12 @@ import { element, make, makeButton, mark, say, setBusy, textOf, unsay } from "./
  * @property {(outcome: import("./types.d.ts").Outcome) => void} heard
  */
 
+/** How far a call is, in numbers: the bar has no words of a server's. @type {import("./types.d.ts").Progress} */
+const showProgress = ({ progress, total }) => {
+  const part = Math.round((100 * Number(progress)) / Number(total));
+  mark("loading", part >= 0 && part <= 100 ? `Running… ${part} %` : "Running…");
+};
+
 export class Opening {
   #needs;
   #started = false;
@@ -53,9 +59,9 @@ export class Opening {
     const { boot, bridge, asks, heard } = this.#needs;
     this.#started = true;
     setBusy(true);
-    mark("loading", "Running…");
+    showProgress({});
     bridge.notify("ui/notifications/tool-input", { arguments: args });
-    const outcome = await asks.call(surface, `${boot.tool}`, args);
+    const outcome = await asks.call(surface, `${boot.tool}`, args, { progress: showProgress });
     if (bridge.closed) return; // meanwhile the page was closed, and that is what is shown
     setBusy(false);
     if (outcome.result) this.#deliver(outcome.result);
@@ -78,11 +84,10 @@ export class Opening {
 
   /** @param {import("./types.d.ts").Outcome} outcome */
   #failed(outcome) {
-    const { boot, bridge } = this.#needs;
     const reason = sentence(outcome);
-    bridge.notify("ui/notifications/tool-cancelled", { reason });
+    this.#needs.bridge.notify("ui/notifications/tool-cancelled", { reason });
     mark("down", "The tool did not run");
-    say("failed", "error", `${boot.tool} did not run`, reason, [makeButton("Reload", () => element("reload").click())]);
+    say("failed", "error", `${this.#needs.boot.tool} did not run`, reason, [makeButton("Reload", () => element("reload").click())]);
   }
 
   /** Nothing came from the page: say what is known, and offer the tool's answer without it. */
