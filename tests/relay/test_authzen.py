@@ -217,3 +217,18 @@ async def test_the_well_known_part_stands_before_a_path_of_its_own() -> None:
     async with pdp.served("/tenant1") as url, asking(url) as point:
         assert await point.evaluate(QUESTION, [ACCOUNT]) == [True]
     assert [request.path for request in pdp.asked] == [f"{METADATA}/tenant1", f"/tenant1{MANY}"]
+
+
+async def test_metadata_that_offers_no_batches_is_followed_to_the_letter() -> None:
+    """The example of the specification (§9.2.2), on an address of ours."""
+    pdp = Pdp()
+    pdp.says = lambda _: {"decision": True}
+    async with pdp.served() as url, asking(url) as point:
+        pdp.metadata = {
+            "policy_decision_point": url,
+            "access_evaluation_endpoint": f"{url}/elsewhere/evaluation",
+            "search_subject_endpoint": f"{url}/access/v1/search/subject",
+            "search_resource_endpoint": f"{url}/access/v1/search/resource",
+        }
+        assert await point.evaluate(QUESTION, DOCUMENTS) == [True, True]
+    assert [one.path for one in pdp.asked] == [METADATA, *["/elsewhere/evaluation"] * 2]

@@ -20,6 +20,11 @@ from tests.relay.upstreams import Asgi, modern_fake, sdk_app, served, toy_server
 
 TOKEN = "a-long-secret"
 PAGE = "ui://{p}toys/view.html"
+META = {
+    "io.modelcontextprotocol/protocolVersion": VERSION,
+    "io.modelcontextprotocol/clientCapabilities": {},
+    "io.modelcontextprotocol/clientInfo": {"name": "t", "version": "1"},
+}
 LISTEN = {"notifications": {"toolsListChanged": True, "resourceSubscriptions": [PAGE]}}
 TOOL = {"name": "{n}echo", "arguments": {"text": "x"}}
 PROMPT = {"name": "{n}describe", "arguments": {"toy": "x"}}
@@ -246,14 +251,7 @@ async def get_stream(h: House, path: str) -> AsyncIterator[aiohttp.StreamReader]
 @asynccontextmanager
 async def listening(h: House, path: str) -> AsyncIterator[aiohttp.StreamReader]:
     """`subscriptions/listen` of 2026-07-28, acknowledged."""
-    params = {
-        "notifications": {"toolsListChanged": True},
-        "_meta": {
-            "io.modelcontextprotocol/protocolVersion": VERSION,
-            "io.modelcontextprotocol/clientCapabilities": {},
-            "io.modelcontextprotocol/clientInfo": {"name": "t", "version": "1"},
-        },
-    }
+    params = {"notifications": {"toolsListChanged": True}, "_meta": META}
     method = "subscriptions/listen"
     headers = await h.bearer() | {
         "Accept": "application/json, text/event-stream",
@@ -279,3 +277,44 @@ async def test_every_open_stream_ends_within_a_second(opened: Any, path: str) ->
         await _end(h, pdp)
         async with asyncio.timeout(1):
             await stream.read()
+
+
+@pytest.mark.parametrize("path", ["/mcp/quay", "/mcp"])
+@pytest.mark.parametrize("ends", ["entitlement", "token"])
+async def test_a_message_that_is_still_on_its_way_meets_what_holds_when_it_arrives(
+    path: str, ends: str
+) -> None:
+    async with town() as (h, quay, pdp):
+        name = "echo" if path == "/mcp/quay" else "quay__echo"
+        params = {"name": name, "arguments": {"text": "x"}, "_meta": META}
+        body = {"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": params}
+        headers = await h.bearer() | {
+            "Accept": "application/json, text/event-stream",
+            "Content-Type": "application/json",
+            "MCP-Protocol-Version": VERSION,
+            "Mcp-Method": "tools/call",
+            "Mcp-Name": name,
+        }
+        text = json.dumps(body).encode()
+        before = quay.times
+
+        async def slowly() -> AsyncIterator[bytes]:
+            yield text[:20]
+            if ends == "token":
+                subject = h.person("ada").subject
+                (record,) = (await h.token_writer.of(subject)).values()
+                await h.token_writer.revoke(subject, record.id)
+            else:
+                await _end(h, pdp)
+            await asyncio.sleep(1.1)
+            yield text[20:]
+
+        async with h.http.post(h.url + path, data=slowly(), headers=headers) as response:
+            found = response.status, await response.text()
+        if ends == "token":
+            assert found[0] == 401
+        elif path == "/mcp":
+            assert "Unknown tool: quay__echo" in found[1]
+        else:
+            assert found[0] == 404
+        assert quay.times == before

@@ -1,5 +1,6 @@
 """`/mcp` and `/mcp/<slug>`: what is asked, of which servers, in which version."""
 
+import time
 from collections.abc import Awaitable, Callable
 from functools import partial
 
@@ -9,6 +10,7 @@ from mcp_types.jsonrpc import INVALID_REQUEST
 from services.relay import inbound, rpc, trace
 from services.relay.alive import Alive, Watch
 from services.relay.audit import Audit
+from services.relay.entitlements.epochs import SURE_SECONDS
 from services.relay.gate import Gate
 from services.relay.handlers.legacy import Sessioned
 from services.relay.handlers.modern import Modern
@@ -56,7 +58,7 @@ class Mcp:
             if problem.kind is not ProblemKind.TOO_MANY_REQUESTS:
                 raise
             return await _refused(request, problem)
-        raw = await inbound.body(request)
+        raw, view = await self._body(request, view)
         alive = self._alive(request, view)
         try:
             message = inbound.read(raw)
@@ -100,6 +102,15 @@ class Mcp:
         if not view.merged:
             await self._limits.reach(view.ways[0])
         return view
+
+    async def _body(self, request: web.Request, view: View) -> tuple[bytes, View]:
+        """The message. Who takes long over it is looked up again: much may have ended meanwhile."""
+        began = time.monotonic()
+        raw = await inbound.body(request)
+        if time.monotonic() - began > SURE_SECONDS:
+            await self._identify(request)
+            view = await view_of(self._gate, request)
+        return raw, view
 
     async def _told(
         self, request: web.Request, view: View, message: rpc.Message, ask: Ask
