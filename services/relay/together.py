@@ -36,9 +36,8 @@ class Together(Generic[Found]):
         """Raises a `Problem` that names all servers when every one failed: that is no success."""
         if not self.failed or self.found:
             return
-        one = next(iter(self.failed.values()))
         if len(self.failed) == 1:
-            raise Problem(ProblemKind.UPSTREAM_UNREACHABLE, one.title, one.advice)
+            raise next(iter(self.failed.values()))
         named = ", ".join(f"{slug} ({cause.kind})" for slug, cause in self.failed.items())
         title = f"None of the servers answers: {named}."
         raise Problem(ProblemKind.UPSTREAM_UNREACHABLE, title, "Try again in a moment.")

@@ -1,5 +1,6 @@
 """The merged view is a whole server: lists, pages, prompts, completion, in both eras of caller."""
 
+import asyncio
 from typing import Any
 
 import pytest
@@ -173,6 +174,19 @@ async def test_when_all_fail_each_is_named() -> None:
             body["result"]["capabilities"]
         )
         assert len(body["result"]["_meta"]["strad/left-out"]) == 2
+
+
+async def test_the_only_server_fails_for_its_own_reason() -> None:
+    async def hang(*_: Any) -> None:
+        await asyncio.sleep(30)
+
+    async with (
+        modern_fake(**{"tools/list": hang}).served() as url,
+        house([{"slug": "a", "url": url, "timeout": 1}]) as h,
+    ):
+        status, body = await h.modern("/mcp", "tools/list")
+        assert (status, body["error"]["data"]["kind"]) == (504, "upstream-timeout")
+        assert "A did not answer in time" in body["error"]["message"]
 
 
 async def test_extensions_of_all_servers_are_united_and_the_first_has_the_word() -> None:
