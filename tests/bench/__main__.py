@@ -4,14 +4,18 @@ import argparse
 import asyncio
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 from demo.run.ports import free_ports
 from demo.run.settings import Settings
-from tests.bench import pages, people, report, rounds, startup
+from tests.bench import pages, people, report, rounds, startup, streams
 from tests.bench.paths import paths
 from tests.bench.rounds import Load
 from tests.live import LiveStack
+
+PARTS = ("calls", "pages", "people", "streams")
+_STREAM_CALLS = 300
 
 
 def say(text: str) -> None:
@@ -50,6 +54,16 @@ def run_people() -> str:
     return report.people_text(cost)
 
 
+def run_streams(number: int) -> str:
+    """What idle streams cost, as the text of their part of the report."""
+    found = {}
+    for kind in streams.KINDS:
+        say(f"{number} streams: {kind}")
+        with tempfile.TemporaryDirectory(prefix="strad-bench-") as name:
+            found[kind] = streams.measure(kind, number, _STREAM_CALLS, Path(name))
+    return report.streams_text(found)
+
+
 def main() -> int:
     """Entry point; returns the exit status."""
     parser = argparse.ArgumentParser(prog="make bench", description=__doc__)
@@ -59,25 +73,23 @@ def main() -> int:
     parser.add_argument("--starts", type=int, default=3, help="starts of the whole stack")
     parser.add_argument("--requests", type=int, default=300, help="for each part of a page")
     parser.add_argument("--openings", type=int, default=30, help="of a page in a browser")
-    parser.add_argument("--only", choices=("calls", "pages", "people"), help="measure one part")
+    parser.add_argument("--streams", type=int, default=1000, help="idle streams at one relay")
+    parser.add_argument("--only", choices=PARTS, help="measure one part")
     parser.add_argument("--dry", action="store_true", help="print only")
     arguments = parser.parse_args()
-    if arguments.only in (None, "calls"):
-        load = Load(arguments.rounds, arguments.alone, arguments.crowd)
-        text = run(load, arguments.starts, arguments.crowd)
+    chosen = PARTS if arguments.only is None else (arguments.only,)
+    load = Load(arguments.rounds, arguments.alone, arguments.crowd)
+    parts: dict[str, Callable[[], str]] = {
+        "calls": lambda: run(load, arguments.starts, arguments.crowd),
+        "pages": lambda: run_pages(arguments.requests, arguments.openings),
+        "people": run_people,
+        "streams": lambda: run_streams(arguments.streams),
+    }
+    for part in chosen:
+        text = parts[part]()
         print(text)
         if not arguments.dry:
-            report.write(text)
-    if arguments.only in (None, "pages"):
-        text = run_pages(arguments.requests, arguments.openings)
-        print(text)
-        if not arguments.dry:
-            report.write(text, begin=report.PAGES_BEGIN, end=report.PAGES_END)
-    if arguments.only in (None, "people"):
-        text = run_people()
-        print(text)
-        if not arguments.dry:
-            report.write(text, begin=report.PEOPLE_BEGIN, end=report.PEOPLE_END)
+            report.write(text, *report.MARKS[part])
     return 0
 
 

@@ -61,7 +61,7 @@ class Call:
         """
         connector = TCPConnector(limit=0)
         async with ClientSession(connector=connector, cookie_jar=DummyCookieJar()) as http:
-            extra = [await self._open(http) for _ in range(callers)]
+            extra = [await self.opened(http) for _ in range(callers)]
             each: list[float] = []
             left = iter(range(calls))
             started = time.perf_counter()
@@ -73,7 +73,7 @@ class Call:
     async def _work(
         self, http: ClientSession, headers: dict[str, str], left: Iterator[int], each: list[float]
     ) -> None:
-        body = self._body("tools/call", {"name": self.tool, "arguments": dict(self.arguments)})
+        body = self.body("tools/call", {"name": self.tool, "arguments": dict(self.arguments)})
         for _ in left:
             started = time.perf_counter()
             async with http.post(self.url, data=body, headers=headers) as answer:
@@ -82,13 +82,14 @@ class Call:
                     raise CallFailed(f"{self.url}: {answer.status} {text[:500]!r}")
             each.append(time.perf_counter() - started)
 
-    async def _open(self, http: ClientSession) -> dict[str, str]:
+    async def opened(self, http: ClientSession) -> dict[str, str]:
+        """What each request of one more caller carries, after its handshake if it has one."""
         headers = {**_JSON, **self.headers}
         if self.era is Era.MODERN:
             names = {"Mcp-Method": "tools/call", "Mcp-Name": self.tool}
             return headers | names | {"MCP-Protocol-Version": self.era}
         params = {"protocolVersion": self.era, "capabilities": {}, "clientInfo": _CLIENT}
-        body = self._body("initialize", params)
+        body = self.body("initialize", params)
         async with http.post(self.url, data=body, headers=headers) as answer:
             text = await answer.read()
             if answer.status != 200:
@@ -101,7 +102,8 @@ class Call:
             await answer.read()
         return headers
 
-    def _body(self, method: str, params: Mapping[str, object]) -> bytes:
+    def body(self, method: str, params: Mapping[str, object]) -> bytes:
+        """A request."""
         if self.era is Era.MODERN:
             params = {
                 **params,

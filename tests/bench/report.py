@@ -12,19 +12,26 @@ from tests.bench.paths import SERVERS, WAYS
 from tests.bench.people import Cost
 from tests.bench.rounds import Cell, Load, Sample
 from tests.bench.startup import Startup
+from tests.bench.streams import Streams
 
 DOCUMENT = ROOT / "docs" / "performance.md"
-BEGIN = "<!-- measured: `make bench` writes from here -->\n"
-END = "<!-- measured: to here -->\n"
-PAGES_BEGIN = "<!-- measured pages: `make bench` writes from here -->\n"
-PAGES_END = "<!-- measured pages: to here -->\n"
-PEOPLE_BEGIN = "<!-- measured people: `make bench` writes from here -->\n"
-PEOPLE_END = "<!-- measured people: to here -->\n"
+MARKS = {
+    part: (
+        f"<!-- measured{name}: `make bench` writes from here -->\n",
+        f"<!-- measured{name}: to here -->\n",
+    )
+    for part, name in (
+        ("calls", ""),
+        ("pages", " pages"),
+        ("people", " people"),
+        ("streams", " streams"),
+    )
+}
 
 _NAMES = {"stub": "constant answer", "sdk": "SDK server"}
 
 
-def write(text: str, document: Path = DOCUMENT, begin: str = BEGIN, end: str = END) -> None:
+def write(text: str, begin: str, end: str, document: Path = DOCUMENT) -> None:
     """Put a new measured part in the place of the old one; the words around it stay."""
     before, mark, rest = document.read_text().partition(begin)
     _, stop, after = rest.partition(end)
@@ -65,6 +72,30 @@ def people_text(cost: Cost) -> str:
 
 def _micro(times: Times) -> str:
     return ", ".join(f"{times.percentile(share) * 1e6:.0f} µs" for share in (0.5, 0.99))
+
+
+def streams_text(found: dict[str, Streams]) -> str:
+    """What idle streams cost: facts and a table."""
+    rows = [
+        "| callers speak | streams | MiB | KiB each | opened in s | idle CPU % | call p50 "
+        "| call p99 | told half | told all |",
+        "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|",
+    ]
+    for kind, one in found.items():
+        each = (one.mib[1] - one.mib[0]) * 1024 / one.number
+        rows.append(
+            f"| {kind} | {one.number} | {one.mib[1]:.0f} | {each:.0f} | {one.opened:.1f} "
+            f"| {one.idle_cpu * 100:.1f} "
+            f"| {one.p50[0] * 1000:.1f} → {one.p50[1] * 1000:.1f} "
+            f"| {one.p99[0] * 1000:.1f} → {one.p99[1] * 1000:.1f} "
+            f"| {one.told[0] * 1000:.0f} | {one.told[1] * 1000:.0f} |"
+        )
+    head = (
+        "`call` is a tool call by one other caller, before and while they are open, and `told` the "
+        "time from one change at the server until half of them and all of them have heard. Times "
+        "in milliseconds."
+    )
+    return "\n\n".join((_facts(), head, "\n".join(rows)))
 
 
 def text(samples: dict[Cell, Sample], load: Load, startup: Startup) -> str:

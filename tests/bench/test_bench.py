@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.bench import pages, people, report, rounds
+from tests.bench import pages, people, report, rounds, streams
 from tests.bench.caller import Call, CallFailed, Era
 from tests.bench.paths import SERVERS, WAYS, Paths, paths
 from tests.bench.rounds import Load, Sample
@@ -59,20 +59,26 @@ async def test_a_page_is_opened_and_its_result_comes_both_ways(
     assert "| to the result in the page | strad |" in text
 
 
-MARKS = [(report.BEGIN, report.END), (report.PAGES_BEGIN, report.PAGES_END)]
+@pytest.mark.stack
+@pytest.mark.parametrize("kind", streams.KINDS)
+def test_streams_are_opened_and_all_of_them_are_told(kind: str, tmp_path: Path) -> None:
+    found = streams.measure(kind, 5, 3, tmp_path)
+    assert found.mib[1] > 0
+    assert 0 < found.told[0] <= found.told[1]
+    assert f"| {kind} | 5 |" in report.streams_text({kind: found})
 
 
-@pytest.mark.parametrize(("begin", "end"), MARKS)
+@pytest.mark.parametrize(("begin", "end"), report.MARKS.values())
 def test_the_words_around_a_measured_part_stay(tmp_path: Path, begin: str, end: str) -> None:
     document = tmp_path / "performance.md"
     document.write_text(f"before\n{begin}old\n{end}after\n")
-    report.write("new", document, begin, end)
+    report.write("new", begin, end, document)
     assert document.read_text() == f"before\n{begin}\nnew\n\n{end}after\n"
 
 
-def test_the_document_has_both_parts() -> None:
+def test_the_document_has_every_part() -> None:
     text = report.DOCUMENT.read_text()
-    for mark in (mark for pair in MARKS for mark in pair):
+    for mark in (mark for pair in report.MARKS.values() for mark in pair):
         assert text.count(mark) == 1
 
 
@@ -80,7 +86,7 @@ def test_a_document_without_marks_is_left_alone(tmp_path: Path) -> None:
     document = tmp_path / "performance.md"
     document.write_text("mine\n")
     with pytest.raises(ValueError, match="lost its marks"):
-        report.write("new", document)
+        report.write("new", *report.MARKS["calls"], document)
     assert document.read_text() == "mine\n"
 
 
