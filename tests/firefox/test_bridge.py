@@ -115,8 +115,10 @@ async def test_the_run_button_takes_no_press_in_its_first_moment(
 async def test_a_page_that_has_not_initialized_is_told_nothing_and_not_left_blank(
     console: Console, visitor: Person
 ) -> None:
-    frame = await probe(console, visitor, "?shy")
+    script = "https://cdn.test.example/app.js"
+    frame = await probe(console, visitor, "?shy", extra=f"<script src='{script}'></script>")
     await visitor.tab.text("#notices", "This page has not started", 12)
+    await visitor.tab.text("#notices", f"Blocked: script-src-elem {script}")
     assert console.relay.calls() == []  # nothing ran because of the silence
     await visitor.tab.click_on("^Show the answer as text$")
     await visitor.tab.text("#notices pre", "three toys")
