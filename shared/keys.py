@@ -4,9 +4,12 @@
 only, and read those that are listed under `readers`.
 """
 
+import re
 from dataclasses import dataclass
 
 from shared.contracts.wire import Service
+
+_PARTS = re.compile(r"[A-Za-z0-9_.-]+(?::[A-Za-z0-9_.-]+)*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,10 +22,10 @@ class Family:
 
     def key(self, *parts: str) -> str:
         """The key of one record. Parts are digests and slugs of ours, never free text."""
-        for part in parts:
-            if not part or not all(char.isalnum() or char in "-_." for char in part):
-                raise ValueError(f"not a key part: {part!r}")
-        return self.prefix + ":".join(parts)
+        key = ":".join(parts)
+        if not _PARTS.fullmatch(key) or key.count(":") >= len(parts):
+            raise ValueError(f"not key parts: {parts!r}")
+        return self.prefix + key
 
 
 @dataclass(frozen=True, slots=True)

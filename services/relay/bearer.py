@@ -89,20 +89,22 @@ class Bearer:
         return Principal(person=token.person, digest=digest, session_kind=None, servers=servers)
 
     async def _verify(self, request: web.Request, text: str) -> tuple[str, Token] | None:
-        digest, counted = self._tokens.digest(text), []
+        digest = self._tokens.digest(text)
+        counted, ending = list[str](), list[str]()
         wanted = [keys.TOKEN.key(digest)]
         if subject := self._subjects.get(digest):
             wanted.append(keys.GRANT.key(subject))
             if PRINCIPAL not in request:  # later, while a stream is open, it is no new request
-                counted = self._limits.keys(subject, named_alone(request))
+                counted, ending = self._limits.keys(subject, named_alone(request))
         if session := request.headers.get(SESSION_HEADER):
             wanted.append(self._sessions.key(session))
-        await self._store.fetch(wanted, counted, KEEP_SECONDS)
-        found = await self._tokens.verify(text)
+        await self._store.fetch(wanted, counted, ending, KEEP_SECONDS)
+        found = await self._tokens.find(digest)
         if found is None:
             # a token that has ended must not use up what its person may still ask
             self._subjects.pop(digest, None)
-        return found
+            return None
+        return digest, found
 
     def _remember(self, digest: str, subject: str) -> None:
         self._subjects[digest] = subject

@@ -35,18 +35,21 @@ class Limits:
         self._store = store
         self._audit = audit
         self._clock = clock
+        # counters of this window that have got their end from this process: one command less
+        self._ending: set[str] = set()
+        self._ending_in = ""
         # who was let through to which server last time
         self._welcome: OrderedDict[tuple[str, str], None] = OrderedDict()
 
-    def keys(self, subject: str, slug: str | None) -> list[str]:
-        """The counters that a request of this person at this server will want.
+    def keys(self, subject: str, slug: str | None) -> tuple[list[str], list[str]]:
+        """The counters that a request will want, and those of them that still need an end.
 
         Not the server's for somebody who may not use it: he could use it up for those who may.
         """
         found = [self._of_person(subject)]
         if slug is not None and (subject, slug) in self._welcome:
             found.append(self._of_server(slug))
-        return found
+        return found, [key for key in found if key not in self._ending]
 
     async def enter(self, principal: Principal, slug: str | None) -> None:
         """Count a person's request as it comes in. `slug`: the server that it names, if any.
@@ -54,7 +57,7 @@ class Limits:
         Raises TOO_MANY_REQUESTS.
         """
         _COUNTED.set(set())
-        count = await self._store.count(self._of_person(principal.subject), KEEP_SECONDS)
+        count = await self._count(self._of_person(principal.subject))
         if count > self._person:
             self.turn_away(principal, slug)
             await self._first(count - self._person, principal, slug, Reason.PERSON_LIMIT)
@@ -73,7 +76,7 @@ class Limits:
             return
         counted.add(slug)
         most = self._servers[slug]
-        count = await self._store.count(self._of_server(slug), KEEP_SECONDS)
+        count = await self._count(self._of_server(slug))
         if count > most:
             await self._first(count - most, way.principal, slug, Reason.SERVER_LIMIT)
             title = f"{self._names[slug]} is asked too much at once."
@@ -89,6 +92,14 @@ class Limits:
         # one entry for each limit and minute: a flood must not push everything else out
         if over == 1:
             await self._audit.denied(principal, slug, reason)
+
+    async def _count(self, key: str) -> int:
+        count = await self._store.count(key, KEEP_SECONDS)
+        if self._ending_in != (window := self._window()):
+            self._ending_in = window
+            self._ending.clear()
+        self._ending.add(key)
+        return count
 
     def _too_many(self, title: str, most: str, reason: Reason) -> Problem:
         wait = WINDOW_SECONDS - int(self._clock()) % WINDOW_SECONDS

@@ -5,7 +5,7 @@ A value that was fetched ahead is handed out once, to the request it was fetched
 read a second time (while a stream is open, say) is read from the store itself.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextvars import ContextVar
 
 from shared.stores.kv import KeyValue
@@ -36,9 +36,11 @@ class ReadAhead:
         self.ping = store.ping
         self.close = store.close
 
-    async def fetch(self, keys: Sequence[str], counted: Sequence[str], seconds: int) -> None:
+    async def fetch(
+        self, keys: Sequence[str], counted: Sequence[str], ending: Collection[str], seconds: int
+    ) -> None:
         """Read these keys and count those now, and forget what was fetched ahead before."""
-        values, numbers = await self._store.look(keys, counted, seconds)
+        values, numbers = await self._store.look(keys, counted, ending, seconds)
         _FETCHED.set(dict(zip(keys, values, strict=True)))
         _COUNTED.set(dict(zip(counted, numbers, strict=True)))
 

@@ -3,6 +3,7 @@
 import base64
 import hashlib
 from enum import StrEnum
+from functools import cached_property
 
 from pydantic import BaseModel, ConfigDict
 
@@ -34,7 +35,7 @@ class Person(Frozen):
     name: str
     organisation: str | None = None
 
-    @property
+    @cached_property
     def subject(self) -> str:
         """Stable identity, from issuer and sub only: an e-mail address can change hands."""
         digest = hashlib.sha256(f"{self.issuer}\0{self.sub}".encode()).digest()

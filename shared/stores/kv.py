@@ -1,6 +1,6 @@
 """The few operations that strad needs of Redis, as a protocol."""
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Collection, Sequence
 from typing import Protocol
 
 
@@ -30,9 +30,12 @@ class KeyValue(Protocol):
         """One more, in one step; how many since the first. The first sets the end, once."""
 
     async def look(
-        self, keys: Sequence[str], counted: Sequence[str], seconds: int
+        self, keys: Sequence[str], counted: Sequence[str], ending: Collection[str], seconds: int
     ) -> tuple[list[bytes | None], list[int]]:
-        """`get_many` of `keys`, and `count` of each key of `counted`, in one round trip."""
+        """`get_many` of `keys`, and `count` of each key of `counted`, in one round trip.
+
+        Only those of `ending` are given an end: the others are known to have one.
+        """
 
     async def remove(self, *keys: str) -> None:
         """Remove; absent keys are fine."""

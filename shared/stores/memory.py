@@ -1,7 +1,7 @@
 """`KeyValue` in memory, for tests that turn the clock."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Collection, Sequence
 
 from shared.clock import Clock, system_clock
 
@@ -41,7 +41,7 @@ class MemoryKeyValue:
         return int(self._values[key][0])
 
     async def look(
-        self, keys: Sequence[str], counted: Sequence[str], seconds: int
+        self, keys: Sequence[str], counted: Sequence[str], ending: Collection[str], seconds: int
     ) -> tuple[list[bytes | None], list[int]]:
         values = await self.get_many(keys)
         return values, [await self.count(key, seconds) for key in counted]

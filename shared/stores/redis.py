@@ -1,7 +1,7 @@
 """`KeyValue` on Redis or Valkey, over redis-py's asyncio client (RESP3)."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Collection, Sequence
 from typing import Any, TypeVar, cast
 
 from redis.asyncio import Redis
@@ -67,21 +67,23 @@ class RedisKeyValue:
         return bool(await self._ask(self._redis.set(key, value, ex=seconds, nx=True)))
 
     async def count(self, key: str, seconds: int) -> int:
-        _, numbers = await self.look([], [key], seconds)
+        _, numbers = await self.look([], [key], [key], seconds)
         return numbers[0]
 
     async def look(
-        self, keys: Sequence[str], counted: Sequence[str], seconds: int
+        self, keys: Sequence[str], counted: Sequence[str], ending: Collection[str], seconds: int
     ) -> tuple[list[bytes | None], list[int]]:
         pipeline = self._redis.pipeline(transaction=False)
         for key in keys:
             pipeline.get(key)
         for key in counted:
             pipeline.execute_command("INCR", key)  # `incr` sends INCRBY, which nobody needs
+        for key in ending:
             # NX each time: if the connection breaks between the two, the next count gives an end
             pipeline.expire(key, seconds, nx=True)
         answers = await self._ask(pipeline.execute())
-        return answers[: len(keys)], [int(number) for number in answers[len(keys) :: 2]]
+        counts = answers[len(keys) : len(keys) + len(counted)]
+        return answers[: len(keys)], [int(count) for count in counts]
 
     async def remove(self, *keys: str) -> None:
         pipeline = self._redis.pipeline(transaction=False)

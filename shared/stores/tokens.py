@@ -31,10 +31,11 @@ class TokenReader:
         if not is_token(text):
             return None
         digest = self.digest(text)
-        record = await self._open(digest)
+        record = await self.find(digest)
         return (digest, record) if record is not None else None
 
-    async def _open(self, digest: str) -> Token | None:
+    async def find(self, digest: str) -> Token | None:
+        """The record of a live token, by its digest."""
         key = keys.TOKEN.key(digest)
         sealed = await self._store.get(key)
         if sealed is None:
@@ -64,7 +65,7 @@ class TokenWriter(TokenReader):
         index = keys.TOKENS_OF.key(subject)
         found: dict[str, Token] = {}
         for digest in await self._store.index(index):
-            record = await self._open(digest)
+            record = await self.find(digest)
             # the index is not sealed: only the record tells whose token it is
             if record is None or record.person.subject != subject:
                 await self._store.index_remove(index, digest)

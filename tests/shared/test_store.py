@@ -92,9 +92,9 @@ async def test_one_look_reads_and_counts(store: KeyValue) -> None:
     await store.put(KEY, b"1", 60)
     await store.count(other, 60)
     absent = keys.SESSION.key("absent")
-    assert await store.look([absent, KEY], [one, other], 60) == ([None, b"1"], [1, 2])
-    assert await store.look([KEY], [], 60) == ([b"1"], [])
-    assert await store.look([], [one], 60) == ([], [2])
+    assert await store.look([absent, KEY], [one, other], [one], 60) == ([None, b"1"], [1, 2])
+    assert await store.look([KEY], [], [], 60) == ([b"1"], [])
+    assert await store.look([], [one], [], 60) == ([], [2])
 
 
 async def test_fifty_who_count_at_once_get_fifty_numbers(store: KeyValue) -> None:
@@ -192,7 +192,7 @@ EVERY_CALL: dict[str, Callable[[KeyValue], Any]] = {
     "put": lambda store: store.put(KEY, b"x", 60),
     "add": lambda store: store.add(KEY, b"x", 60),
     "count": lambda store: store.count(keys.SESSION.key("count"), 60),
-    "look": lambda store: store.look([KEY], [keys.SESSION.key("count")], 60),
+    "look": lambda store: store.look([KEY], [keys.SESSION.key("count")], [], 60),
     "remove": lambda store: store.remove(KEY),
     "index_add": lambda store: store.index_add(SET, "a", 60),
     "index_remove": lambda store: store.index_remove(SET, "a"),
