@@ -233,3 +233,26 @@ async def test_one_persons_trouble_with_the_source_is_nobody_elses() -> None:
             await grants.of(BOB)
         source.broken = None
         assert (await grants.of(ADA)).servers == {"a"}
+
+
+async def test_a_no_that_could_not_be_kept_leaves_no_grace_for_the_yes_before() -> None:
+    class Full(MemoryKeyValue):
+        full = False
+
+        async def put(self, key: str, value: bytes, seconds: int) -> None:
+            if self.full and key == KEY:
+                raise StoreUnavailable("no memory")
+            await super().put(key, value, seconds)
+
+    source = Source("a")
+    town = Town(source, grace=30)
+    store = town.store = Full(town.clock)
+    grants = town.grants()
+    await grants.of(ADA)
+    town.now += 5.1
+    source.servers, store.full = frozenset(), True
+    with pytest.raises(StoreUnavailable):
+        await grants.of(ADA)
+    source.broken, store.full = SourceAway(), False
+    with pytest.raises(Problem):
+        await grants.of(ADA)

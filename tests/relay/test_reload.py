@@ -76,6 +76,23 @@ async def test_who_may_not_sign_in_any_more_has_no_token_and_no_stream_left(
         assert await _status(h, "bob") == 404
 
 
+async def test_who_keeps_what_they_had_keeps_their_streams(tmp_path: Path) -> None:
+    path = tmp_path / "strad.yaml"
+    async with (
+        served(sdk_app(toy_server())) as url,
+        house([A | {"url": url}], config_path=path, entitlements={"keep": 60}) as h,
+        open_stream(h, h.url) as stream,
+    ):
+        await asyncio.sleep(0.6)
+        write_config(path, changed(h.config, a={"people": [ADA, BOB]}))
+        async with asyncio.timeout(5):
+            while await _status(h, "bob") != 200:
+                await asyncio.sleep(0.05)
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.5):
+                await stream.read()
+
+
 class Follower:
     """A `Reload`, what it made of the file, and what it logged."""
 

@@ -13,6 +13,7 @@ from services.relay.news import News
 from services.relay.settings import Settings
 from shared.clock import Clock
 from shared.contracts.config import Config
+from shared.contracts.identity import Principal
 from shared.entitled import Admission
 from shared.reload import Reload
 from shared.stores.kv import KeyValue
@@ -53,8 +54,19 @@ class Entitling:
 
     def _changed(self, config: Config) -> None:
         self.admission.rules = config.provider.allow
-        self.grants.source = self._source(config)
-        self.watch.look()
+        before, after = self.grants.source, self._source(config)
+        self.grants.source = after
+        if isinstance(before, FileSource) and isinstance(after, FileSource):
+            # streams of everybody else need no second look: there may be thousands
+            admits = self.admission.admits
+
+            def concerns(principal: Principal) -> bool:
+                person = principal.person
+                return not (admits(person) and before.agrees(after, person))
+
+            self.watch.look(concerns)
+        else:
+            self.watch.look()
 
     def _source(self, config: Config) -> Source:
         if self._authzen is None:

@@ -16,3 +16,8 @@ class FileSource:
 
     async def servers_of(self, person: Person) -> frozenset[str]:
         return self._directory.servers_of(person.email)
+
+    def agrees(self, other: "FileSource", person: Person) -> bool:
+        """Whether both give this person the same."""
+        mine = self._directory.servers_of(person.email)
+        return mine == other._directory.servers_of(person.email)

@@ -7,7 +7,7 @@ like any other. Redis away means `StoreUnavailable`, and never "allowed".
 
 import asyncio
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from services.relay.entitlements import Source, SourceAway, SourceRefused, SourceUnavailable
 from services.relay.entitlements.epochs import Epochs
@@ -20,10 +20,12 @@ from shared.contracts.problems import Problem, ProblemKind
 from shared.signing import Seal, SealBroken
 from shared.stores.kv import KeyValue
 
+T = TypeVar("T")
+
 ASK_SECONDS = 12  # longer than any source may take
 _LOOK_SECONDS = 0.05
 _DOWN_SECONDS = 1.0
-_MOST_DOWN = 10_000
+_MOST_NOTED = 10_000
 _ANYBODY = ""
 _TRIES = 3
 
@@ -55,6 +57,7 @@ class Grants:
         self._rules = rules
         self._asking: dict[Person, asyncio.Task[Grant]] = {}
         self._down: dict[str, tuple[float, str]] = {}
+        self._answered: dict[str, float] = {}
 
     async def of(self, person: Person, wanted: str | None = None) -> Grant:
         """What this person may use now; a no to `wanted` is younger than a yes has to be.
@@ -133,6 +136,7 @@ class Grants:
                 return self._in_grace(person, kept, error)
             except SourceRefused as error:
                 raise _nobody_knows(person, error) from error
+            self._note(self._answered, person.subject, asked)
             grant = Grant(subject=person.subject, servers=servers)
             record = {
                 "email": person.email,
@@ -159,11 +163,15 @@ class Grants:
         try:
             return await source.servers_of(person)
         except SourceUnavailable as error:
-            if len(self._down) >= _MOST_DOWN:
-                self._down.clear()
             about = _ANYBODY if isinstance(error, SourceAway) else person.subject
-            self._down[about] = (self._clock(), str(error))
+            self._note(self._down, about, (self._clock(), str(error)))
             raise
+
+    @staticmethod
+    def _note(notes: dict[str, T], about: str, value: T) -> None:
+        if len(notes) >= _MOST_NOTED:
+            notes.clear()
+        notes[about] = value
 
     async def _keep(self, grant: Grant, record: dict[str, Any]) -> None:
         key = keys.GRANT.key(grant.subject)
@@ -172,8 +180,10 @@ class Grants:
         await self._store.put(key, sealed, seconds)
 
     def _in_grace(self, person: Person, kept: _Kept | None, error: SourceUnavailable) -> Grant:
-        # past its end, which is inside the seal, there is no record
-        if kept is None or self._rules.grace == 0:
+        # past its end, which is inside the seal, there is no record; and one that a later answer
+        # could not replace, because Redis was away just then, is none either
+        newest = self._answered.get(person.subject, 0.0)
+        if kept is None or self._rules.grace == 0 or kept.asked < newest:
             raise _nobody_knows(person, error) from error
         metrics.DECISIONS.labels("in-grace").inc()
         return kept.grant
