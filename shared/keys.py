@@ -50,6 +50,8 @@ _EVERYONE = frozenset(Service)
 SESSION = Family("sess:", Service.AUTH, _EVERYONE)
 # not under `sess:` or `tok:`: who may read those may not read these
 SESSIONS_OF = Family("of:sess:", Service.AUTH)
+# by the provider's own name for a sign-in
+SESSIONS_BY_SID = Family("of:sid:", Service.AUTH)
 SIGN_IN = Family("tx:", Service.AUTH)
 # whose an address is, and who signed in with it last
 BOUND = Family("who:", Service.AUTH)
@@ -74,6 +76,7 @@ AUDITOR = "auditor"  # the Redis user of `strad audit`, who reads that stream an
 FAMILIES = (
     SESSION,
     SESSIONS_OF,
+    SESSIONS_BY_SID,
     SIGN_IN,
     BOUND,
     KNOWN,

@@ -9,6 +9,11 @@ Routes (public port)
     GET  /auth/tokens              signed in  a person's tokens and the form for a new one
     POST /auth/tokens              signed in  makes one and shows it, this once
     POST /auth/tokens/{id}/revoke  signed in  ends one
+    GET  /auth/sessions            signed in  where a person is signed in
+    POST /auth/sessions/{id}/end   signed in  ends one of them
+    POST /auth/sessions/end-all    signed in  signs out everywhere
+    GET  /auth/people              admin      the form for the next one
+    POST /auth/people/end          admin      ends all that a person holds
     GET  /auth/static/{name}       public     stylesheet, mark, copy button
 
 Internal port: health, readiness, metrics.

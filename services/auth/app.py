@@ -11,7 +11,7 @@ from services.auth.attempts import Attempts
 from services.auth.back_channel import TIMEOUT_SECONDS, BackChannel
 from services.auth.code_exchange import Client
 from services.auth.code_flow import CodeFlow
-from services.auth.handlers import callback, sign_in, sign_out, start, tokens
+from services.auth.handlers import callback, people, sessions, sign_in, sign_out, start, tokens
 from services.auth.parts import PARTS, Parts
 from services.auth.people import People
 from services.auth.provider import Provider
@@ -22,6 +22,8 @@ from shared.clock import Clock, system_clock
 from shared.contracts.wire import (
     AUTH_STATIC_PATH,
     CALLBACK_PATH,
+    PEOPLE_PATH,
+    SESSIONS_PATH,
     SIGN_IN_PATH,
     SIGN_OUT_PATH,
     TOKENS_PATH,
@@ -54,6 +56,11 @@ ROUTES = [
     Route("GET", TOKENS_PATH, tokens.show, Access.SIGNED_IN),
     Route("POST", TOKENS_PATH, tokens.create, Access.SIGNED_IN),
     Route("POST", f"{TOKENS_PATH}/{{id}}/revoke", tokens.revoke, Access.SIGNED_IN),
+    Route("GET", SESSIONS_PATH, sessions.show, Access.SIGNED_IN),
+    Route("POST", f"{SESSIONS_PATH}/end-all", sessions.end_all, Access.SIGNED_IN),
+    Route("POST", f"{SESSIONS_PATH}/{{id}}/end", sessions.end, Access.SIGNED_IN),
+    Route("GET", PEOPLE_PATH, people.show, Access.ADMIN),
+    Route("POST", f"{PEOPLE_PATH}/end", people.end, Access.ADMIN),
     *static_routes(AUTH_STATIC_PATH),
 ]
 
@@ -72,10 +79,10 @@ def applications(
     """Public and internal application. `timeout`: seconds for one request to the provider."""
     config, seal = found.base.config, found.base.seal
     pages = ui.environment(TEMPLATES, static_base=AUTH_STATIC_PATH)
-    sessions = SessionWriter(store, seal, clock)
+    writer = SessionWriter(store, seal, clock)
     trail = Trail(store, found.audit_seal, clock, config.audit)
     admission = Admission(config.provider.allow)
-    identify = by_session(sessions, admission)
+    identify = by_session(writer, admission)
 
     def parts(http: aiohttp.ClientSession) -> Parts:
         channel = BackChannel(http)
@@ -94,7 +101,7 @@ def applications(
             flow=CodeFlow(provider, channel, client, config.provider, clock, admission),
             attempts=Attempts(store, seal, clock, provider.issuer),
             people=People(store, seal, clock),
-            sessions=sessions,
+            sessions=writer,
             tokens=TokenWriter(store, seal, clock),
             identify=identify,
             trail=trail,

@@ -16,6 +16,16 @@ from shared.contracts import config
 from shared.contracts.identity import Person
 from shared.entitled import Admission
 
+_MAX_SID = 255
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """What an answer proves. `provider_session`: the provider's name for the sign-in there."""
+
+    person: Person
+    provider_session: str | None
+
 
 @dataclass(frozen=True, slots=True)
 class CodeFlow:
@@ -42,7 +52,7 @@ class CodeFlow:
             question(attempt, self.client, choose_account=choose_account)
         )
 
-    async def person(self, attempt: Attempt, query: MultiMapping[str]) -> Person:
+    async def prove(self, attempt: Attempt, query: MultiMapping[str]) -> Proof:
         """Who the answer of an attempt proves, after every check. Raises `Refused`."""
         metadata = await self.provider.metadata()
         code = read_answer(query, metadata)
@@ -56,4 +66,8 @@ class CodeFlow:
         )
         claims = await verified_claims(tokens.id_token, self.provider, expected, self.clock())
         rules = self.rules.model_copy(update={"allow": self.admission.rules})
-        return person_of(claims, rules)
+        return Proof(person_of(claims, rules), _text(claims.get("sid")))
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) and 0 < len(value) <= _MAX_SID else None

@@ -43,13 +43,19 @@ class Person(Frozen):
 
 
 class Session(Frozen):
-    """A signed-in browser. Times are Unix seconds; `expires` is the absolute end."""
+    """A signed-in browser. Times are Unix seconds; `expires` is the absolute end.
+
+    `device`: for its person to recognise it. `provider_session`: the provider's own name for the
+    sign-in there (`sid`).
+    """
 
     kind: SessionKind
     person: Person
     created: int
     expires: int
     idle_seconds: int
+    device: str = ""
+    provider_session: str | None = None
 
 
 class Token(Frozen):

@@ -78,7 +78,34 @@ class SessionWriter(SessionReader):
         sealed = self._seal.seal(key, session.model_dump(mode="json"), session.expires)
         await self._store.put(key, sealed, seconds)
         await self._store.index_add(keys.SESSIONS_OF.key(session.person.subject), digest, seconds)
+        if session.provider_session is not None:
+            await self._store.index_add(self._by_sid(session.provider_session), digest, seconds)
         return cookie
+
+    async def of(self, subject: str) -> dict[str, Session]:
+        """A person's live sessions by digest, newest first."""
+        found = await self._live(keys.SESSIONS_OF.key(subject))
+        # the index is not sealed: only the record tells whose session it is
+        mine = [(digest, one) for digest, one in found.items() if one.person.subject == subject]
+        return dict(sorted(mine, key=lambda item: item[1].created, reverse=True))
+
+    async def of_provider_session(self, sid: str) -> dict[str, Session]:
+        """The live sessions that began in one sign-in at the provider, by digest."""
+        found = await self._live(self._by_sid(sid))
+        return {digest: one for digest, one in found.items() if one.provider_session == sid}
+
+    async def _live(self, index: str) -> dict[str, Session]:
+        found: dict[str, Session] = {}
+        for digest in await self._store.index(index):
+            session = await self.find(digest)
+            if session is None:
+                await self._store.index_remove(index, digest)
+            else:
+                found[digest] = session
+        return found
+
+    def _by_sid(self, sid: str) -> str:
+        return keys.SESSIONS_BY_SID.key(self._seal.digest("provider-session", sid))
 
     async def end(self, digest: str) -> None:
         """End one session; absent is fine."""

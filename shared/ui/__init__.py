@@ -16,7 +16,13 @@ from typing import NamedTuple
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from shared.contracts.wire import SIGN_OUT_PATH, STATIC_PATH, TOKENS_PATH
+from shared.contracts.wire import (
+    PEOPLE_PATH,
+    SESSIONS_PATH,
+    SIGN_OUT_PATH,
+    STATIC_PATH,
+    TOKENS_PATH,
+)
 
 FOLDER = Path(__file__).parent
 STYLESHEET = FOLDER / "strad.css"
@@ -72,7 +78,13 @@ def environment(*template_dirs: Path | str, static_base: str = STATIC_PATH) -> E
         return f"{static_base}/{name}?v={static_files()[name].version}"
 
     env.globals["asset"] = asset
-    env.globals["paths"] = {"home": "/", "tokens": TOKENS_PATH, "sign_out": SIGN_OUT_PATH}
+    env.globals["paths"] = {
+        "home": "/",
+        "tokens": TOKENS_PATH,
+        "sessions": SESSIONS_PATH,
+        "people": PEOPLE_PATH,
+        "sign_out": SIGN_OUT_PATH,
+    }
     env.filters["initials"] = initials
     env.filters["tone"] = tone
     return env

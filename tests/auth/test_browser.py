@@ -150,4 +150,8 @@ async def test_no_page_is_wider_than_its_window(
     assert not await page.evaluate(wide)
     await page.get_by_role("link", name="I have copied it").click()
     assert not await page.evaluate(wide)
+    await page.get_by_role("button", name="Account of Ada Lovelace").click()
+    await page.get_by_role("link", name="Sessions").click()
+    await page.get_by_text("This browser").wait_for()
+    assert not await page.evaluate(wide)
     await context.close()

@@ -12,8 +12,16 @@ from shared.web.routes import Access
 from tests.auth.browser import Browser
 from tests.auth.conftest import Auth, Clock, StartAuth
 
-FORMS = ["/auth/sign-out", "/auth/tokens", "/auth/tokens/some-id/revoke"]
+FORMS = [
+    "/auth/sign-out",
+    "/auth/tokens",
+    "/auth/tokens/some-id/revoke",
+    "/auth/sessions/end-all",
+    "/auth/sessions/some-id/end",
+    "/auth/people/end",
+]
 PAGES = ["/auth/sign-in", "/auth/start", "/auth/callback", "/auth/signed-out", "/auth/tokens"]
+PAGES += ["/auth/sessions", "/auth/people"]
 
 
 def test_every_route_that_changes_something_is_in_these_tests() -> None:
@@ -27,8 +35,8 @@ def test_every_route_that_changes_something_is_in_these_tests() -> None:
 
 def test_only_the_sign_in_and_its_files_are_public() -> None:
     public = {route.path for route in ROUTES if route.access is Access.PUBLIC}
-    assert all(route.access in {Access.PUBLIC, Access.SIGNED_IN} for route in ROUTES)
-    assert not any("tokens" in path for path in public)
+    assert all(route.access in {Access.PUBLIC, Access.SIGNED_IN, Access.ADMIN} for route in ROUTES)
+    assert not any(word in path for path in public for word in ("tokens", "sessions", "people"))
 
 
 @pytest.mark.parametrize(

@@ -9,13 +9,15 @@ from aiohttp import web
 
 from services.auth import cookies, links
 from services.auth.attempts import Attempt, check_state
+from services.auth.code_flow import Proof
+from services.auth.device import device_of
 from services.auth.parts import PARTS, Parts
 from services.auth.refusals import Reason, Refused, problem
 from services.auth.return_to import HOME
 from services.auth.trail import note
 from shared import log
 from shared.contracts.audit import Event
-from shared.contracts.identity import Person, Session, SessionKind
+from shared.contracts.identity import Session, SessionKind
 from shared.web.pages import html
 
 
@@ -24,18 +26,18 @@ async def finish(request: web.Request) -> web.Response:
     parts = request.app[PARTS]
     attempt = await _attempt(request, parts)
     try:
-        person = await parts.flow.person(attempt, request.query)
-        if not await parts.people.claim(person):
-            raise Refused(Reason.BOUND_ELSEWHERE, person=person)
+        proof = await parts.flow.prove(attempt, request.query)
+        if not await parts.people.claim(proof.person):
+            raise Refused(Reason.BOUND_ELSEWHERE, person=proof.person)
     except Refused as refused:
         if refused.person is not None:
             await note(parts.trail, Event.SIGN_IN_DENIED, refused.person, reason=refused.reason)
         raise _failed(refused, attempt) from refused
-    await note(parts.trail, Event.SIGNED_IN, person)
-    cookie = await _new_session(request, parts, person)
+    await note(parts.trail, Event.SIGNED_IN, proof.person)
+    cookie = await _new_session(request, parts, proof)
     response = _onward(request, parts, attempt)
     cookies.set_session(response, cookie, parts.config.sessions.absolute)
-    log.event("signed-in", subject=person.subject)
+    log.event("signed-in", subject=proof.person.subject)
     return response
 
 
@@ -59,17 +61,19 @@ def _failed(refused: Refused, attempt: Attempt) -> Exception:
     )
 
 
-async def _new_session(request: web.Request, parts: Parts, person: Person) -> str:
+async def _new_session(request: web.Request, parts: Parts, proof: Proof) -> str:
     """A session under a new name: one that somebody planted, or that leaked, ends here."""
     if old := cookies.session(request):
         await parts.sessions.end(parts.sessions.digest(old))
     rules, now = parts.config.sessions, int(parts.clock())
     session = Session(
         kind=SessionKind.OIDC,
-        person=person,
+        person=proof.person,
         created=now,
         expires=now + rules.absolute,
         idle_seconds=rules.idle,
+        device=device_of(request.headers.get("User-Agent", "")),
+        provider_session=proof.provider_session,
     )
     return await parts.sessions.begin(session)
 

@@ -7,12 +7,13 @@ not make a second token: the name is taken by then.
 from aiohttp import web
 
 from services.auth import token_form
+from services.auth.acting import may_change, require_change
 from services.auth.parts import PARTS, Parts
 from services.auth.token_pages import Choice, choices, client_configuration, row
 from services.auth.trail import note
 from shared import keys, log
 from shared.contracts.audit import Event
-from shared.contracts.identity import Principal, SessionKind, Token
+from shared.contracts.identity import Principal, Token
 from shared.contracts.problems import Problem, ProblemKind
 from shared.contracts.wire import TOKENS_PATH
 from shared.ids import new_id
@@ -32,7 +33,7 @@ async def show(request: web.Request) -> web.Response:
 async def create(request: web.Request) -> web.Response:
     """POST: make a token and show it once, or show the form again with what is wrong in it."""
     parts, principal = request.app[PARTS], request[PRINCIPAL]
-    _may_change(principal)
+    require_change(principal)
     require_form(request)
     await body.read(request)
     mine = choices(parts.config, principal.person.email)
@@ -71,7 +72,7 @@ async def create(request: web.Request) -> web.Response:
 async def revoke(request: web.Request) -> web.Response:
     """POST: end a token of one's own. Somebody else's is as unknown as one that never was."""
     parts, principal = request.app[PARTS], request[PRINCIPAL]
-    _may_change(principal)
+    require_change(principal)
     token_id = request.match_info["id"]
     mine = await parts.tokens.of(principal.subject)
     if any(token.id == token_id for token in mine.values()):
@@ -88,17 +89,6 @@ async def revoke(request: web.Request) -> web.Response:
 
 async def _note(parts: Parts, event: Event, principal: Principal, token_id: str) -> None:
     await note(parts.trail, event, principal.person, digest=principal.digest, token=token_id)
-
-
-def _may_change(principal: Principal) -> None:
-    if principal.session_kind is SessionKind.TOKEN:
-        # a sign-in link may have passed through many hands; a token would outlive it
-        raise Problem(
-            ProblemKind.FORBIDDEN,
-            "A session from a sign-in link cannot make or revoke tokens.",
-            "Sign out, sign in with your account, and try again.",
-            "look-only-session",
-        )
 
 
 async def _page(
@@ -126,6 +116,6 @@ async def _page(
         servers=mine,
         tokens=rows,
         revoked=revoked,
-        may_change=principal.session_kind is not SessionKind.TOKEN,
+        may_change=may_change(principal),
         here="tokens",
     )
