@@ -32,6 +32,14 @@ HEARD = {
     *("/frame", "/object", "/embed", "/form-tab", "/popup ", "/spliced-image", "/spliced-fetch"),
 }
 
+# what `malformed_messages` is answered, by id: None is a result, and "last" shows that all is well
+MALFORMED: dict[str | int, int | None] = {
+    **dict.fromkeys(["last", 29, 32], None),
+    **dict.fromkeys([1, 10, 11, 12, 13, 14, 15, 25], -32600),
+    **dict.fromkeys([3, 16, 17, 18], -32601),
+    **dict.fromkeys([19, 20, 21, 22, 23, 24, 30, 31], -32602),
+}
+
 
 def without_a_bridge(name: str, sink: str) -> str:
     """The page for a host that says nothing: what it waits for, it is told by itself."""
