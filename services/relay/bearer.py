@@ -5,8 +5,8 @@ from collections import OrderedDict
 
 from aiohttp import web
 
-from services.relay.legacy import SESSION_HEADER
 from services.relay.limits import KEEP_SECONDS, Limits
+from services.relay.lost import SESSION_HEADER
 from services.relay.read_ahead import ReadAhead
 from services.relay.sessions import McpSessions
 from services.relay.views import named_alone

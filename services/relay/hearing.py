@@ -14,6 +14,7 @@ from services.relay.events import events_of
 from services.relay.gate import Way
 from services.relay.hello import Hello
 from services.relay.legacy import Legacy, Session, SessionLost
+from services.relay.lost import SessionUnknown
 from services.relay.offered import Offered
 from services.relay.pool import Pool
 from services.relay.streams import data_of
@@ -125,7 +126,7 @@ class LegacyHearing:
     async def _shared(self, ear: Ear, session: Session) -> AsyncIterator[None]:
         try:
             yield
-        except SessionLost:
+        except (SessionLost, SessionUnknown):
             await self._pool.renew(ear.way, ear.hello, session)
             raise
         finally:

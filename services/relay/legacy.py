@@ -19,12 +19,12 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from services.relay import rpc
 from services.relay.answers import read_answer
 from services.relay.gate import Way
+from services.relay.lost import SESSION_HEADER, SessionUnknown, lost
 from services.relay.progress import Progress
 from services.relay.upstream import Upstream, malformed
 from shared import ids
 from shared.contracts.problems import Problem
 
-SESSION_HEADER = "Mcp-Session-Id"
 _MODERN_META = (
     CLIENT_CAPABILITIES_META_KEY,
     CLIENT_INFO_META_KEY,
@@ -122,6 +122,8 @@ class Legacy:
                 if session.id is not None and lost(response.status, answer, number):
                     raise SessionLost
                 return answer
+        except SessionUnknown as unknown:
+            raise SessionLost from unknown
         except asyncio.CancelledError:
             # in these versions a closed connection cancels nothing; a message does
             params = {"requestId": number, "reason": "the caller left"}
@@ -165,18 +167,6 @@ class Legacy:
         task = asyncio.create_task(run())
         self._later.add(task)
         task.add_done_callback(self._later.discard)
-
-
-def lost(status: int, answer: rpc.Message | None, request_id: rpc.Id | None) -> bool:
-    """Whether the response to a request in a session says that the session is unknown.
-
-    404 is what the specification asks for; older servers answer 400 and say so in words.
-    """
-    if status != 400 or answer is None:
-        return status == 404
-    error = answer.get("error")
-    text = str(error.get("message", "")) if isinstance(error, dict) else ""
-    return answer.get("id") != request_id and "session" in text.lower()
 
 
 def _without_envelope(params: rpc.Message, progress: Progress | None) -> rpc.Message:

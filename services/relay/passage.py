@@ -20,7 +20,8 @@ from services.relay.endless import Endless
 from services.relay.events import events_of
 from services.relay.gate import Way
 from services.relay.hello import Hello
-from services.relay.legacy import SESSION_HEADER, SessionLost
+from services.relay.legacy import SessionLost
+from services.relay.lost import SESSION_HEADER, SessionUnknown
 from services.relay.offered import Offered
 from services.relay.out import Out
 from services.relay.progress import METHOD as PROGRESS
@@ -28,7 +29,13 @@ from services.relay.seen import Seen
 from services.relay.single import answers, json_of, single
 from services.relay.states import States
 from services.relay.streams import data_of, is_resumable, with_data
-from services.relay.upstream import Patience, Upstream, broke_off, deadline, read_message
+from services.relay.upstream import (
+    Patience,
+    Upstream,
+    broke_off,
+    deadline,
+    read_message,
+)
 from shared import log
 from shared.contracts.problems import Problem
 
@@ -83,6 +90,8 @@ class Passage:
                     self._endless.add()
                     patience = None
                 return await self._stream(amend, response, out, alive, request_id, patience)
+        except SessionUnknown as unknown:
+            raise SessionLost from unknown
         except Problem as problem:
             if not out.begun:
                 raise
@@ -123,6 +132,8 @@ class Passage:
                 await out.begin()
                 amend = Amend(way, hello, {}, seen=seen)
                 return await self._stream(amend, response, out, alive, None, None)
+        except SessionUnknown as unknown:
+            raise SessionLost from unknown
         except Problem as problem:
             if not out.begun:
                 raise

@@ -8,7 +8,8 @@ from aiohttp import web
 from services.relay import rpc
 from services.relay.amend import Amend
 from services.relay.audit import heard
-from services.relay.legacy import SESSION_HEADER, SessionLost, lost
+from services.relay.legacy import SessionLost
+from services.relay.lost import SESSION_HEADER, lost
 from services.relay.modern import NotModern, not_modern
 from services.relay.upstream import malformed, read_message, refused, whole
 from shared.contracts.config import Server

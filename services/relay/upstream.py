@@ -17,6 +17,7 @@ from yarl import URL
 from services.relay import rpc, trace, weigh
 from services.relay.breaker import Breaker
 from services.relay.gate import Way
+from services.relay.lost import check_session
 from services.relay.passport import Passports
 from services.relay.turns import Turns
 from shared import egress
@@ -111,6 +112,8 @@ class Upstream:
                 verb, url, data=body, headers=sent, allow_redirects=False
             )
         try:
+            with told(server):
+                await check_session(server, response, headers)
             _check_status(server, response.status)
             yield response
         finally:

@@ -158,11 +158,23 @@ async def test_an_introduction_too_long_to_keep_is_refused() -> None:
         assert (status, body["error"]["data"]["kind"]) == (413, "too-large")
 
 
-@pytest.mark.parametrize("lost", [404, 400])
+LOST = [
+    (404, None),
+    (404, ""),
+    (400, None),
+    (400, "Invalid or missing session ID"),
+    (400, "Bad Request: Server not initialized"),
+    (503, None),
+    (503, "MCP session is unknown on this instance"),
+]
+each_way_to_lose = pytest.mark.parametrize(("lost", "words"), LOST)
+
+
+@each_way_to_lose
 async def test_a_lost_session_is_renewed_for_a_listing_and_a_call_is_not_repeated(
-    lost: int,
+    lost: int, words: str | None
 ) -> None:
-    fake = LegacyFake(lost)
+    fake = LegacyFake(lost, words=words)
     async with fake.served() as url, house([{"slug": "a", "url": url}]) as h:
         session = await _open(h, "/mcp/a")
         call = _message("tools/call", name="go", arguments={})
@@ -180,9 +192,11 @@ async def test_a_lost_session_is_renewed_for_a_listing_and_a_call_is_not_repeate
         assert len(fake.calls) == 2
 
 
-@pytest.mark.parametrize("lost", [404, 400])
-async def test_the_relays_own_session_is_renewed_in_the_same_way(lost: int) -> None:
-    fake = LegacyFake(lost)
+@each_way_to_lose
+async def test_the_relays_own_session_is_renewed_in_the_same_way(
+    lost: int, words: str | None
+) -> None:
+    fake = LegacyFake(lost, words=words)
     async with fake.served() as url, house([{"slug": "a", "url": url}]) as h:
         for path, name in (("/mcp/a", "go"), ("/mcp", "a__go")):
             assert (await h.modern(path, "tools/call", {"name": name}))[0] == 200
@@ -270,3 +284,14 @@ async def test_a_modern_server_is_asked_once_which_version_it_speaks() -> None:
         for _ in range(3):
             await h.modern("/mcp/a", "tools/list")
         assert fake.methods.count("server/discover") == 1
+
+
+@pytest.mark.parametrize("words", ["no healthy upstream", ""])
+async def test_a_server_that_is_only_busy_has_lost_nothing(words: str) -> None:
+    fake = LegacyFake(503, words=words)
+    async with fake.served() as url, house([{"slug": "a", "url": url}]) as h:
+        session = await _open(h, "/mcp/a")
+        fake.lose()
+        status, body = await _in(h, "/mcp/a", session, _message("tools/list"))
+        assert (status, body["error"]["data"]["kind"]) == (502, "upstream-refused")
+        assert fake.opened == 1

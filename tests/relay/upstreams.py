@@ -165,9 +165,10 @@ class Fake:
 class LegacyFake(Fake):
     """A server of 2025-11-25 with one live session, which it can lose."""
 
-    def __init__(self, lost: int = 404, *, keeps: bool = True) -> None:
+    def __init__(self, lost: int = 404, *, keeps: bool = True, words: str | None = None) -> None:
         super().__init__(self._reply)
         self._lost = lost
+        self._words = words
         self._keeps = keeps
         self._live = 0
         self.opened = 0
@@ -184,6 +185,8 @@ class LegacyFake(Fake):
         if method == "initialize":
             return self._begin(message)
         if self._keeps and request.headers.get("Mcp-Session-Id") != f"s{self._live}":
+            if self._words is not None:
+                return web.Response(status=self._lost, text=self._words)
             return _no_session(None, self._lost)
         if request.method == "DELETE" or "id" not in message:
             return web.Response(status=202)

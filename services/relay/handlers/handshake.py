@@ -10,7 +10,8 @@ from services.relay.bridge import Bridge
 from services.relay.eras import Era, Eras
 from services.relay.gate import Way
 from services.relay.hello import of_handshake
-from services.relay.legacy import SESSION_HEADER, HandshakeRefused, Legacy, Session
+from services.relay.legacy import HandshakeRefused, Legacy, Session
+from services.relay.lost import SESSION_HEADER
 from services.relay.merge import Merge
 from services.relay.sessions import McpSession, McpSessions, check_size
 from services.relay.upstream import deadline

@@ -12,7 +12,8 @@ from services.relay.gate import Way
 from services.relay.handlers.handshake import Handshake
 from services.relay.handlers.own import Own
 from services.relay.hello import Hello, of_handshake
-from services.relay.legacy import SESSION_HEADER, Legacy, SessionLost
+from services.relay.legacy import Legacy, SessionLost
+from services.relay.lost import SESSION_HEADER
 from services.relay.marks import InSession
 from services.relay.passage import Passage
 from services.relay.pool import REPEATABLE, session_renewed
