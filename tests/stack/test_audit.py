@@ -1,0 +1,129 @@
+"""The audit trail of the whole stack, as the operator's command reads it; also when parts break."""
+
+import http.client
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from typing import Any
+
+import pytest
+
+from demo.run.settings import ROOT
+from tests.live import LiveStack
+from tests.stack.callers import hello, message, post
+from tests.until import until
+
+pytestmark = pytest.mark.stack
+
+CALL = message("tools/call", {"name": "list_toys", "arguments": {}})
+
+
+def trail(stack: LiveStack, *arguments: str) -> list[dict[str, Any]]:
+    """What `strad audit` prints."""
+    places = {
+        "STRAD_REDIS": f"redis://127.0.0.1:{stack.redis_port}/0",
+        "STRAD_KEYS": str(stack.folder.keys / "auditor"),
+    }
+    command = [sys.executable, "-m", "cli", "audit", "--since", "1h", *arguments]
+    done = subprocess.run(
+        command, cwd=ROOT, env=os.environ | places, capture_output=True, text=True, check=True
+    )
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def calls(stack: LiveStack, session: str) -> list[dict[str, Any]]:
+    """The entries of tool calls that one token made."""
+    found = [one for one in trail(stack) if one.get("method") == "tools/call"]
+    return [one for one in found if one.get("session") == session]
+
+
+def newest(stack: LiveStack) -> str:
+    """How the trail names the token that was used last."""
+    used = [one for one in trail(stack) if one.get("method") == "initialize"]
+    return str(used[-1]["session"])
+
+
+def connected(stack: LiveStack) -> "closing[http.client.HTTPConnection]":
+    return closing(http.client.HTTPConnection("127.0.0.1", stack.settings.port, timeout=30))
+
+
+@contextmanager
+def under_way(
+    stack: LiveStack, token: str, connection: http.client.HTTPConnection
+) -> Iterator[None]:
+    """A call whose server stands still for as long as the block lasts."""
+    session = hello(f"{stack.url}/mcp/catalog", token).headers["Mcp-Session-Id"]
+    headers = {
+        "Authorization": f"Bearer {token}",
+        "Accept": "application/json, text/event-stream",
+        "Content-Type": "application/json",
+        "Mcp-Session-Id": session,
+        "MCP-Protocol-Version": "2025-11-25",
+    }
+    stack.child("catalog").signal(signal.SIGSTOP)
+    try:
+        connection.request("POST", "/mcp/catalog", body=CALL, headers=headers)
+        yield
+    finally:
+        stack.child("catalog").signal(signal.SIGCONT)
+
+
+def call_again(stack: LiveStack, token: str) -> int:
+    session = hello(f"{stack.url}/mcp/catalog", token).headers["Mcp-Session-Id"]
+    return post(f"{stack.url}/mcp/catalog", token, CALL, Mcp_Session_Id=session).status
+
+
+def test_what_people_did_and_what_they_were_refused_is_told(stack: LiveStack) -> None:
+    ada, charles = stack.token("ada"), stack.token("charles")
+    assert call_again(stack, ada) == 200
+    assert hello(f"{stack.url}/mcp/catalog", charles).status == 404
+
+    def told() -> bool:
+        found = trail(stack, "--person", "ada@strad.test", "--server", "catalog")
+        return any(one.get("tool") == "list_toys" and "running" not in one for one in found)
+
+    assert until(told, 20)
+    events = {one["event"] for one in trail(stack, "--person", "ada@strad.test")}
+    assert {"signed-in", "token-created", "request"} <= events
+    refused = trail(stack, "--person", "charles@strad.test", "--server", "catalog")
+    assert (refused[-1]["event"], refused[-1]["reason"]) == ("denied", "not-entitled")
+
+
+def test_a_call_that_a_crash_cut_off_is_told_and_the_next_one_works(fragile: LiveStack) -> None:
+    token = fragile.token("ada")
+    with connected(fragile) as connection, under_way(fragile, token, connection):
+        session = newest(fragile)
+        assert until(lambda: len(calls(fragile, session)) == 1, 30)
+        fragile.stop("relay", kill=True)
+        response = connection.getresponse()
+        assert response.status in {502, 503, 504}
+        response.read()
+    fragile.start("relay")
+    assert call_again(fragile, token) == 200
+    assert calls(fragile, session)[0]["running"] is True
+
+
+def test_a_call_that_ends_while_redis_is_away_is_told_when_it_is_back(fragile: LiveStack) -> None:
+    token = fragile.token("ada")
+    with connected(fragile) as connection:
+        with under_way(fragile, token, connection):
+            session = newest(fragile)
+            assert until(lambda: len(calls(fragile, session)) == 1, 30)
+            fragile.stop("redis", kill=True)
+        try:
+            response = connection.getresponse()
+            assert response.status == 200
+            assert b"toys" in response.read()
+        finally:
+            fragile.start("redis")
+
+    def told() -> bool:
+        ends = [one for one in calls(fragile, session) if "running" not in one]
+        return [one["outcome"] for one in ends] == ["result"]
+
+    assert until(told, 30)
+    assert call_again(fragile, token) == 200
