@@ -1,5 +1,6 @@
 """The events of a server's stream."""
 
+import asyncio
 from collections.abc import AsyncGenerator
 
 import aiohttp
@@ -8,17 +9,26 @@ from services.relay.streams import EventTooLarge, Splitter
 from services.relay.upstream import MAX_ANSWER_BYTES, told, too_large
 from shared.contracts.config import Server
 
+SILENT_SECONDS = 15.0
+
 
 async def events_of(
     server: Server, response: aiohttp.ClientResponse
 ) -> AsyncGenerator[list[bytes]]:
     """The events that came at once, together: a piece of the network can hold twenty thousand.
 
-    Raises a `Problem` when the stream breaks off."""
+    None of them after SILENT_SECONDS in which nothing came. Raises a `Problem` when the stream
+    breaks off.
+    """
     splitter = Splitter(MAX_ANSWER_BYTES)
     while not response.content.at_eof():
-        with told(server):
-            chunk = await response.content.readany()
+        try:
+            async with asyncio.timeout(SILENT_SECONDS):
+                with told(server):
+                    chunk = await response.content.readany()
+        except TimeoutError:
+            yield []
+            continue
         try:
             if events := splitter.feed(chunk):
                 yield events

@@ -41,6 +41,8 @@ from shared.contracts.problems import Problem
 
 _NO_STREAM = {"Allow": "POST, DELETE"}
 
+_COMMENT = b": still here\n\n"
+
 
 class Passage:
     """Carries requests through. Methods raise a `Problem` until an answer has begun."""
@@ -152,6 +154,9 @@ class Passage:
         server, answered = amend.server, False
         async with alive.hold(), contextlib.aclosing(events_of(server, response)) as together:
             async for events in together:
+                if not events and out.begun:
+                    # whatever lies between here and the caller takes silence for an end
+                    await out.write(_COMMENT)
                 joined = b"".join(events)
                 looked_at = request_id is not None or amend.concerns(joined)
                 passed = bytearray() if looked_at else bytearray(joined)
