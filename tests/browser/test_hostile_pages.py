@@ -146,6 +146,28 @@ async def test_a_page_cannot_reach_the_consoles_windows_or_storage(
     assert await visitor.context.cookies(visitor.url) == [ANY]  # its session's, and no other
 
 
+async def test_entries_of_the_frames_own_are_more_back_and_nothing_else(
+    console: Console, visitor: Person
+) -> None:
+    """A limit and no wish: a browser lets every frame add entries, and no host can take them back.
+    When this fails, a browser has learnt better, and docs/known-limitations.md can say so."""
+    await visitor.open("/")
+    await shows(console, visitor, "own_entries")
+    await until(await visitor.app(), "globalThis.done")
+    tab = await visitor.context.new_cdp_session(visitor.page)
+    found = await tab.send("Page.getNavigationHistory")
+    host = f"{visitor.url}/apps/toys"
+    assert [entry["url"] for entry in found["entries"][-20:]] == [host] * 20
+    asked = len(console.relay.asked)
+    for _ in range(3):
+        await visitor.page.evaluate("void history.back()")
+        await asyncio.sleep(0.2)
+        assert visitor.page.url == host
+    assert len(console.relay.asked) == asked  # none of them loads or runs anything
+    await visitor.page.get_by_role("link", name="strad, home").click()
+    await visitor.page.wait_for_url(f"{visitor.url}/")
+
+
 # client hints are left out: they are headers of requests, of which a page makes none
 FEATURES = """document.featurePolicy.features().filter((name) => !name.startsWith("ch-"))"""
 ALLOWED = f"{FEATURES}.filter((name) => document.featurePolicy.allowsFeature(name))"
