@@ -46,9 +46,10 @@ class Gate:
     async def open_all(self, principal: Principal) -> list[Way]:
         """The ways to every server this person may use, in the order of the configuration."""
         grant = await self._grants.of(principal.person)
+        granted = [server for slug, server in self._servers.items() if slug in grant.servers]
         return [
             Way(principal, grant, server)
-            for server in self._servers.values()
+            for server in granted
             if may_use(principal, grant, server).ok
         ]
 
