@@ -1,13 +1,14 @@
 """An open stream lasts as long as the right to it: looked at every few seconds, and when told."""
 
 import asyncio
+from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 
 from shared import log
 from shared.contracts.identity import Principal
-from shared.contracts.problems import Problem
+from shared.contracts.problems import Problem, ProblemKind
 from shared.stores.kv import StoreUnavailable
 from shared.web.problems import problem_of
 
@@ -27,10 +28,15 @@ class _Held:
 
 
 class Watch:
-    """Every open stream of this process. `most`: seconds between two looks, if that is less."""
+    """Every open stream of this process.
 
-    def __init__(self, most: float = RECHECK_SECONDS) -> None:
+    `most`: seconds between two looks, if that is less. `each`: so many of one person.
+    """
+
+    def __init__(self, most: float = RECHECK_SECONDS, each: int = 500) -> None:
         self._most = most
+        self._each = each
+        self._of: Counter[str] = Counter()
         self._held: set[_Held] = set()
         self._looking: set[asyncio.Task[None]] = set()
 
@@ -39,8 +45,14 @@ class Watch:
 
     @asynccontextmanager
     async def hold(self, principal: Principal, check: Check) -> AsyncIterator[None]:
-        """Everything inside ends with a `Problem` once the right has ended."""
-        held = None
+        """Everything inside ends with a `Problem` once the right has ended.
+
+        Raises TOO_MANY_REQUESTS when this person has too many open.
+        """
+        held, subject = None, principal.subject
+        if self._of[subject] >= self._each:
+            raise _too_many(self._each)
+        self._of[subject] += 1
         try:
             async with asyncio.timeout(None) as limit:
                 held = _Held(principal, check, limit)
@@ -53,6 +65,10 @@ class Watch:
             if held is None or held.ended is None:
                 raise
             raise held.ended from None
+        finally:
+            self._of[subject] -= 1
+            if not self._of[subject]:
+                del self._of[subject]
 
     def look(self, concerns: Callable[[Principal], bool] | None = None) -> None:
         """Look now at the streams of those whom something concerns, or at all of them."""
@@ -105,3 +121,8 @@ class Alive:
     def hold(self) -> AbstractAsyncContextManager[None]:
         """See `Watch.hold`."""
         return self.watch.hold(self.principal, self.check)
+
+
+def _too_many(most: int) -> Problem:
+    title, advice = "You have too many streams open.", f"At most {most} here: close some of them."
+    return Problem(ProblemKind.TOO_MANY_REQUESTS, title, advice, "too-many-open", retry_after=1)

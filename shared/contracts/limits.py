@@ -12,6 +12,11 @@ class LimitRules(Strict):
     server: int = Field(
         12_000, ge=1, description="requests a minute to one server, of all people together"
     )
+    open: int = Field(
+        500,
+        ge=1,
+        description="streams and lasting calls of one person, open at a time at one replica",
+    )
     sessions: int = Field(
         100,
         ge=1,

@@ -121,7 +121,7 @@ def _config(public_url: str, servers: Mapping[str, str]) -> dict[str, object]:
             "client_secret": {"env": "TESTS_CLIENT_SECRET"},
             "allow": {"people": [PERSON.email]},
         },
-        "limits": {"person": 10**9, "server": 10**9, "sessions": 1000},
+        "limits": {"person": 10**9, "server": 10**9, "sessions": 1000, "open": 10**6},
         "servers": [
             {"slug": slug, "name": slug, "url": url, "access": {"people": [PERSON.email]}}
             for slug, url in servers.items()

@@ -166,3 +166,29 @@ async def test_a_thousand_streams_are_looked_at_well_within_a_second() -> None:
             done = await asyncio.gather(*tasks, return_exceptions=True)
         assert all(isinstance(one, Problem) for one in done)
         assert len(watch) == 0
+
+
+async def test_one_person_has_so_many_open_and_others_are_not_held_up() -> None:
+    watch, right = Watch(each=2), Right()
+    async with Alive(watch, ADA, right.check).hold():
+        async with Alive(watch, ADA, right.check).hold():
+            with pytest.raises(Problem) as caught:
+                async with Alive(watch, ADA, right.check).hold():
+                    pass
+            assert (caught.value.status, caught.value.reason) == (429, "too-many-open")
+            async with Alive(watch, BOB, right.check).hold():
+                pass
+        async with Alive(watch, ADA, right.check).hold():
+            pass
+
+
+async def test_a_stream_too_many_is_refused_by_name() -> None:
+    async with (
+        served(sdk_app(toy_server())) as url,
+        house([{"slug": "a", "url": url}], limits={"open": 2}) as h,
+        open_stream(h, h.url),
+        open_stream(h, h.url),
+    ):
+        params = {"notifications": {"toolsListChanged": True}}
+        status, body = await h.modern("/mcp/a", "subscriptions/listen", params)
+        assert (status, body["error"]["data"]["kind"]) == (429, "too-many-requests")

@@ -29,10 +29,10 @@ class Entitling:
         seal, rules = settings.grant_seal, config.entitlements
         point = rules.decision_point
         self._authzen: AuthZen | None = None
-        self.watch = watch = Watch()
+        self.watch = watch = Watch(each=config.limits.open)
         if point is not None:
             # it may not tell of a change: streams are not to outlive a kept answer by much
-            self.watch = watch = Watch(rules.keep)
+            self.watch = watch = Watch(rules.keep, config.limits.open)
             self._authzen = AuthZen(point.url, settings.decision_point, point.timeout, clock)
         self.epochs = Epochs(store, seal, clock)
         self.grants = Grants(self._source(config), store, seal, self.epochs, clock, rules)
