@@ -56,6 +56,8 @@ SIGN_IN = Family("tx:", Service.AUTH)
 # whose an address is, and who signed in with it last
 BOUND = Family("who:", Service.AUTH)
 KNOWN = Family("known:", Service.AUTH)
+LINK = Family("link:", Service.AUTH)
+LINK_USED = Family("link:used:", Service.AUTH)
 TOKEN = Family("tok:", Service.AUTH, frozenset({Service.RELAY}))
 TOKENS_OF = Family("of:tok:", Service.AUTH)
 GRANT = Family("ent:", Service.RELAY)
@@ -80,6 +82,8 @@ FAMILIES = (
     SIGN_IN,
     BOUND,
     KNOWN,
+    LINK,
+    LINK_USED,
     TOKEN,
     TOKENS_OF,
     GRANT,

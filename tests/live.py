@@ -1,10 +1,13 @@
 """The stack as tests use it: `make run`'s own, and the demo people at it."""
 
 import re
+import subprocess
+import sys
 from html import unescape
 
+from demo.run.settings import ROOT
 from demo.run.stack import Stack
-from shared.contracts.wire import SESSION_COOKIE, SIGN_IN_PATH, TOKEN_PREFIX, TOKENS_PATH
+from shared.contracts.wire import SESSION_COOKIE, SIGN_IN_PATH, TOKEN_PREFIX, TOKENS_PATH, Service
 from shared.ids import new_id
 from tests.visitor import Reply, Visitor
 
@@ -56,6 +59,17 @@ def make_token(visitor: Visitor, *servers: str, label: str = "") -> str:
     found = re.search(rf"{TOKEN_PREFIX}[0-9A-Za-z]+", page.text)
     assert found, f"{page.status}: {page.text}"
     return found[0]
+
+
+def login_link(stack: LiveStack, email: str) -> str:
+    """A sign-in link, by the operator's command with auth's own environment."""
+    auth = next(part for part in stack.plan.parts if part.name == Service.AUTH)
+    command = [sys.executable, "-m", "cli", "login-link", email]
+    done = subprocess.run(
+        command, cwd=ROOT, env=dict(auth.environment), capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.split("\n")[0]
 
 
 def revoke_tokens(visitor: Visitor) -> None:

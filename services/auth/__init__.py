@@ -4,6 +4,8 @@ Routes (public port)
     GET  /auth/sign-in             public     one button; whoever is signed in already goes on
     GET  /auth/start               public     seals an attempt into a cookie, 303 to the provider
     GET  /auth/callback            public     the provider's answer: a session, or why not
+    GET  /auth/link                public     a sign-in link: takes its token out of the address
+    POST /auth/link                public     signs in by it, to look only
     POST /auth/sign-out            public     ends this browser's session
     GET  /auth/signed-out          public     the page after that
     GET  /auth/tokens              signed in  a person's tokens and the form for a new one
@@ -19,7 +21,7 @@ Routes (public port)
 Internal port: health, readiness, metrics.
 
 Owns in Redis: `sess:` (sessions), `tok:` (tokens), `of:` (whose they are), `tx:` (used attempts),
-`who:` and `known:` (whose an address is).
+`who:` and `known:` (whose an address is), `link:` (sign-in links).
 
 A sign-in: `start` gives the browser an attempt (`attempts`: state, nonce, PKCE verifier, where to
 go) sealed in a cookie. `callback` takes it, which works once, and hands the answer to `code_flow`:

@@ -11,7 +11,17 @@ from services.auth.attempts import Attempts
 from services.auth.back_channel import TIMEOUT_SECONDS, BackChannel
 from services.auth.code_exchange import Client
 from services.auth.code_flow import CodeFlow
-from services.auth.handlers import callback, people, sessions, sign_in, sign_out, start, tokens
+from services.auth.handlers import (
+    callback,
+    link,
+    people,
+    sessions,
+    sign_in,
+    sign_out,
+    start,
+    tokens,
+)
+from services.auth.login_links import LINK_PATH, LoginLinks
 from services.auth.parts import PARTS, Parts
 from services.auth.people import People
 from services.auth.provider import Provider
@@ -51,6 +61,8 @@ ROUTES = [
     Route("GET", SIGN_IN_PATH, sign_in.show, Access.PUBLIC),
     Route("GET", links.START_PATH, start.begin, Access.PUBLIC),
     Route("GET", CALLBACK_PATH, callback.finish, Access.PUBLIC),
+    Route("GET", LINK_PATH, link.show, Access.PUBLIC),
+    Route("POST", LINK_PATH, link.take, Access.PUBLIC),
     Route("POST", SIGN_OUT_PATH, sign_out.end, Access.PUBLIC),
     Route("GET", links.SIGNED_OUT_PATH, sign_out.show, Access.PUBLIC),
     Route("GET", TOKENS_PATH, tokens.show, Access.SIGNED_IN),
@@ -81,6 +93,7 @@ def applications(
     pages = ui.environment(TEMPLATES, static_base=AUTH_STATIC_PATH)
     writer = SessionWriter(store, seal, clock)
     trail = Trail(store, found.audit_seal, clock, config.audit)
+    known = People(store, seal, clock)
     admission = Admission(config.provider.allow)
     identify = by_session(writer, admission)
 
@@ -100,7 +113,8 @@ def applications(
             pages=pages,
             flow=CodeFlow(provider, channel, client, config.provider, clock, admission),
             attempts=Attempts(store, seal, clock, provider.issuer),
-            people=People(store, seal, clock),
+            people=known,
+            login_links=LoginLinks(store, seal, clock, known),
             sessions=writer,
             tokens=TokenWriter(store, seal, clock),
             identify=identify,

@@ -7,6 +7,7 @@ from jinja2 import Environment
 
 from services.auth.attempts import Attempts
 from services.auth.code_flow import CodeFlow
+from services.auth.login_links import LoginLinks
 from services.auth.people import People
 from shared.clock import Clock
 from shared.contracts.config import Config
@@ -28,6 +29,7 @@ class Parts:
     flow: CodeFlow
     attempts: Attempts
     people: People
+    login_links: LoginLinks
     sessions: SessionWriter
     tokens: TokenWriter
     identify: Identify

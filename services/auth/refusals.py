@@ -40,6 +40,7 @@ class Reason(StrEnum):
     EMAIL_MALFORMED = "email-malformed"
     NOT_ALLOWED = "not-allowed"
     BOUND_ELSEWHERE = "bound-elsewhere"
+    LINK_UNUSABLE = "link-unusable"
 
 
 class Refused(Exception):
@@ -179,6 +180,12 @@ TEXTS: dict[Reason, tuple[ProblemKind, str, str]] = {
         _OTHER,
     ),
     Reason.NOT_ALLOWED: (_NOT_ALLOWED, "This account may not sign in here.", _OTHER),
+    Reason.LINK_UNUSABLE: (
+        _FAILED,
+        "This sign-in link does not work any more.",
+        "Each works once, within ten minutes, in the browser that opened it. Ask for a new one, or"
+        " sign in with your account.",
+    ),
     Reason.BOUND_ELSEWHERE: (
         _NOT_ALLOWED,
         "This e-mail address belongs to another account.",

@@ -37,6 +37,8 @@ class Event(StrEnum):
     TOKEN_REVOKED = "token-revoked"  # noqa: S105
     ADDRESS_UNBOUND = "address-unbound"
     PERSON_ENDED = "person-ended"
+    LINK_MADE = "link-made"
+    LINK_USED = "link-used"
 
 
 @dataclass(slots=True, eq=False)

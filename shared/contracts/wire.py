@@ -25,6 +25,7 @@ class Surface(StrEnum):
 # `__Host-`: Secure, no Domain, Path=/ . A sibling host can neither read nor plant it.
 SESSION_COOKIE: Final = "__Host-strad"
 SIGN_IN_COOKIE: Final = "__Host-strad-tx"
+LINK_COOKIE: Final = "__Host-strad-link"
 
 ASSERTION_HEADER: Final = "Strad-Assertion"
 IDENTITY_HEADER: Final = "Strad-Identity"

@@ -6,8 +6,10 @@ import pytest
 from aiohttp import web
 from playwright.async_api import Browser, BrowserContext, Page, Request
 
+from services.auth.operator import links
 from shared.contracts.wire import SESSION_COOKIE, SIGN_IN_COOKIE
 from tests.auth.conftest import Auth, free_socket, serving
+from tests.auth.test_people import desk_of
 
 pytestmark = pytest.mark.browser
 
@@ -155,3 +157,29 @@ async def test_no_page_is_wider_than_its_window(
     await page.get_by_text("This browser").wait_for()
     assert not await page.evaluate(wide)
     await context.close()
+
+
+async def test_the_token_of_a_sign_in_link_stays_nowhere_in_the_browser(
+    context: BrowserContext, auth: Auth
+) -> None:
+    await auth.signed_in()
+    said = await links.make(desk_of(auth), "ada@strad.test", "/auth/sessions")
+    address = said.split("\n")[0]
+    token = address.partition("token=")[2]
+    page = await context.new_page()
+    sent: list[str] = []
+    page.on("request", lambda request: sent.append(request.headers.get("referer", "")))
+    await page.goto(address)
+    assert page.url == f"{auth.url}/auth/link"
+    await page.get_by_role("button", name="Sign in as Ada Lovelace").click()
+    await page.get_by_text("You can look, but not change anything here").wait_for()
+    assert page.url == f"{auth.url}/auth/sessions"
+    await page.go_back()
+    assert token not in page.url
+    assert token not in await page.evaluate("document.referrer + document.cookie")
+    assert len(sent) > 2
+    assert not any(token in referrer for referrer in sent)
+    session = await context.new_cdp_session(page)
+    history = [one["url"] for one in (await session.send("Page.getNavigationHistory"))["entries"]]
+    assert f"{auth.url}/auth/link" in history
+    assert not any(token in url for url in history)

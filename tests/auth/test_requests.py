@@ -13,6 +13,7 @@ from tests.auth.browser import Browser
 from tests.auth.conftest import Auth, Clock, StartAuth
 
 FORMS = [
+    "/auth/link",
     "/auth/sign-out",
     "/auth/tokens",
     "/auth/tokens/some-id/revoke",
@@ -21,7 +22,7 @@ FORMS = [
     "/auth/people/end",
 ]
 PAGES = ["/auth/sign-in", "/auth/start", "/auth/callback", "/auth/signed-out", "/auth/tokens"]
-PAGES += ["/auth/sessions", "/auth/people"]
+PAGES += ["/auth/sessions", "/auth/people", "/auth/link"]
 
 
 def test_every_route_that_changes_something_is_in_these_tests() -> None:

@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from pydantic import TypeAdapter, ValidationError
 
-from services.auth.operator import people
+from services.auth.operator import links, people
 from services.auth.operator.desk import Desk, Unknown, opened
 from shared.contracts.fields import Email
 from shared.settings import Environment, SettingsWrong
@@ -51,6 +51,10 @@ def _parser() -> argparse.ArgumentParser:
     one = _verb(commands, "sessions", "end", "end all sessions and access tokens of a person")
     one.add_argument("email", type=_email)
     one.set_defaults(run=lambda desk, asked: people.end(desk, asked.email))
+    one = commands.add_parser("login-link", help="a one-time link that lets a person look")
+    one.add_argument("email", type=_email)
+    one.add_argument("--to", default="/", metavar="PATH", help="where it leads, such as /apps/wiki")
+    one.set_defaults(run=lambda desk, asked: links.make(desk, asked.email, asked.to))
     return parser
 
 

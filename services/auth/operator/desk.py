@@ -5,6 +5,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 from services.auth.ending import Ended, end_everything
+from services.auth.login_links import LoginLinks
 from services.auth.people import People
 from services.auth.trail import note_done_to
 from shared.clock import Clock, system_clock
@@ -36,6 +37,7 @@ class Desk:
     config: Config
     clock: Clock
     people: People
+    login_links: LoginLinks
     sessions: SessionWriter
     tokens: TokenWriter
     trail: Trail
@@ -58,10 +60,12 @@ class Desk:
 
 def desk(config: Config, store: KeyValue, seal: Seal, audit: Seal, clock: Clock) -> Desk:
     """A desk over a store."""
+    people = People(store, seal, clock)
     return Desk(
         config=config,
         clock=clock,
-        people=People(store, seal, clock),
+        people=people,
+        login_links=LoginLinks(store, seal, clock, people),
         sessions=SessionWriter(store, seal, clock),
         tokens=TokenWriter(store, seal, clock),
         trail=Trail(store, audit, clock, config.audit),
