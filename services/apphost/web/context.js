@@ -54,8 +54,6 @@ export function watchContext(frame, tell) {
   // no event tells of a time zone: it is looked at when the person comes back to the tab
   for (const name of ["languagechange", "visibilitychange"]) addEventListener(name, look);
   let due = 0;
-  new ResizeObserver(() => {
-    clearTimeout(due);
-    due = setTimeout(look, 150);
-  }).observe(frame);
+  const settled = () => { clearTimeout(due); due = setTimeout(look, 150); };
+  new ResizeObserver(settled).observe(frame);
 }

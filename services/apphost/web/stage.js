@@ -90,6 +90,6 @@ export function showClosed(title, text) {
 export function textOf(result) {
   const blocks = Array.isArray(result.content) ? result.content : [];
   const texts = blocks.flatMap((block) => (block?.type === "text" && typeof block.text === "string" ? [block.text] : []));
-  if (texts.length === 0 && result.structuredContent) return JSON.stringify(result.structuredContent, null, 2);
-  return texts.join("\n\n") || (blocks.length > 0 ? "The result holds no text." : "Empty result.");
+  const none = blocks.length > 0 ? "The result holds no text." : "Empty result.";
+  return texts.join("\n\n") || JSON.stringify(result.structuredContent ?? undefined, null, 2) || none;
 }
