@@ -12,7 +12,7 @@ from services.relay.hello import Hello
 from services.relay.marks import GRACE_SECONDS, KEEP_SECONDS
 from shared.contracts.wire import APP_MIME_TYPE, UI_EXTENSION
 from tests.relay.house import House, house
-from tests.relay.old_caller import OldCaller
+from tests.relay.old_caller import OldCaller, message
 from tests.relay.upstreams import Fake, LegacyFake, modern_fake, sdk_app, served, toy_server
 
 MODES = ("legacy", "2026-07-28")
@@ -178,9 +178,9 @@ async def test_a_list_that_comes_back_in_another_stream_is_cut_and_other_events_
 def _counting(tools: list[Any]) -> tuple[Fake, LegacyFake]:
     class Legacy(LegacyFake):
         def _reply(self, request: web.Request, message: Any) -> Any:
-            if message.get("method") == "tools/list":
-                return {"result": {"tools": tools}}
-            return super()._reply(request, message)
+            answer = super()._reply(request, message)
+            listed = message.get("method") == "tools/list" and isinstance(answer, dict)
+            return {"result": {"tools": tools}} if listed else answer
 
     return modern_fake(lambda _: {"tools": tools}, lambda *_: {"result": DONE}), Legacy()
 
@@ -213,6 +213,26 @@ async def test_in_a_session_the_relay_looks_in_that_session_and_opens_no_second_
         assert refused["error"]["message"] == "Unknown tool: re"
         assert [call["name"] for call in fake.calls] == ["go"]
         assert fake.opened == 1
+
+
+@pytest.mark.parametrize("request_id", [5, None])
+async def test_a_session_that_is_lost_before_the_look_is_renewed_and_the_call_judged(
+    request_id: int | None,
+) -> None:
+    tools = [
+        {"name": "go", "inputSchema": {}},
+        {"name": "re", "inputSchema": {}, "_meta": {"ui": {"visibility": ["app"]}}},
+    ]
+    _, fake = _counting(tools)
+    async with fake.served() as url, house([{"slug": "a", "url": url}]) as h:
+        caller = await OldCaller.begin(h, "/mcp/a")
+        for name in ("re", "go"):
+            fake.lose()
+            h.clock.offset += KEEP_SECONDS + 1
+            async with caller.post(message("tools/call", request_id, name=name)) as response:
+                assert response.status in {200, 202}
+        assert [call["name"] for call in fake.calls] == (["go"] if request_id else [])
+        assert "re" not in str([m for m in fake.messages if m.get("method") == "tools/call"])
 
 
 async def test_a_server_that_cannot_be_asked_for_its_tools_is_not_called_blindly() -> None:

@@ -118,11 +118,11 @@ class Sessioned:
         alive: Alive,
     ) -> web.StreamResponse:
         way, method, hello = view.ways[0], message.get("method"), of_handshake(session.params)
+        if method == "tools/call":
+            session, refusal = await self._judged(way, hello, session_id, session, message)
+            if refusal is not None:
+                return rpc.answer(message.get("id"), refusal)
         try:
-            if method == "tools/call":
-                refusal = await self._refusal(way, hello, session, message)
-                if refusal is not None:
-                    return rpc.answer(message.get("id"), refusal)
             headers = _headers(request, session)
             return await self._passage.post(request, way, hello, raw, message, headers, alive)
         except SessionLost:
@@ -136,12 +136,26 @@ class Sessioned:
             await self._sessions.end(session_id, session)
             raise _not_found(message.get("id")) from None
 
-    async def _refusal(
-        self, way: Way, hello: Hello, session: McpSession, message: rpc.Message
-    ) -> rpc.Message | None:
+    async def _judged(
+        self, way: Way, hello: Hello, session_id: str, session: McpSession, message: rpc.Message
+    ) -> tuple[McpSession, rpc.Message | None]:
+        """Why a call is refused, if it is, and the session to make it in.
+
+        Nothing has been sent yet: a session that is found lost by now is renewed, and no call is.
+        """
         tool = message.get("params", {}).get("name")
-        inside = InSession(self._legacy, session.with_server)
-        return await self._calls.refusal(way, hello, tool, Surface.CLIENT, inside=inside)
+        refusal = self._calls.refusal
+        try:
+            inside = InSession(self._legacy, session.with_server)
+            return session, await refusal(way, hello, tool, Surface.CLIENT, inside=inside)
+        except SessionLost:
+            session = await self._renew(way, session_id, session)
+        try:
+            inside = InSession(self._legacy, session.with_server)
+            return session, await refusal(way, hello, tool, Surface.CLIENT, inside=inside)
+        except SessionLost:
+            await self._sessions.end(session_id, session)
+            raise _not_found(message.get("id")) from None
 
     async def _renew(self, way: Way, session_id: str, session: McpSession) -> McpSession:
         try:
