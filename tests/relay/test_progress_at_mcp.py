@@ -5,10 +5,18 @@ import json
 from typing import Any
 
 import pytest
+from aiohttp import web
 
 from tests.relay.house import House, house
-from tests.relay.test_progress import both_eras, fake, tokens, told, working_server
-from tests.relay.upstreams import sdk_app, served
+from tests.relay.test_progress import (
+    both_eras,
+    fake,
+    streaming,
+    tokens,
+    told,
+    working_server,
+)
+from tests.relay.upstreams import Fake, LegacyFake, modern_fake, sdk_app, served
 
 both_modes = pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
 each_path = pytest.mark.parametrize(
@@ -113,3 +121,39 @@ async def test_a_call_at_work_ends_with_the_token_that_made_it() -> None:
         async with asyncio.timeout(2):
             *_, last = await task
         assert last["error"]["data"]["kind"] == "sign-in-needed"
+
+
+@both_eras
+@pytest.mark.parametrize(
+    ("method", "params"),
+    [
+        ("prompts/get", {"name": "a__go"}),
+        ("resources/read", {"uri": "strad+a:books://x"}),
+    ],
+)
+async def test_a_prompt_and_a_read_of_the_merged_view_report_to_their_caller_only(
+    era: str, method: str, params: dict[str, Any]
+) -> None:
+    async def work(token: Any, send: Any) -> None:
+        await send(told("mine", 1))
+        await send(told(token, 2))
+
+    stream = streaming(work)
+
+    class Legacy(LegacyFake):
+        def _reply(self, request: web.Request, message: dict[str, Any]) -> Any:
+            asked = message.get("method") == method
+            return stream(request, message) if asked else super()._reply(request, message)
+
+    server = Legacy() if era == "legacy" else modern_fake(**{method: stream})
+    async with (
+        server.served() as url,
+        Fake(lambda *_: {"error": {"code": -32601, "message": "no"}}).served() as other,
+        house([{"slug": "a", "url": url}, {"slug": "b", "url": other}]) as h,
+    ):
+        status, text = await h.modern("/mcp", method, params | {"_meta": {"progressToken": "mine"}})
+        assert status == 200
+        data = [line for line in text.splitlines() if line.startswith("data: ")]
+        said, last = [json.loads(line.removeprefix("data: ")) for line in data]
+        assert said["params"] == {"progress": 2, "progressToken": "mine"}
+        assert (last["id"], last["result"]["resultType"]) == (7, "complete")
