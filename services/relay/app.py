@@ -126,7 +126,7 @@ def build(
     pool, offered = Pool(legacy, store, seal, clock), Offered(clock)
     definitions = Definitions()
     audit = Audit(Trail(store, settings.audit_seal, clock, config.audit), definitions)
-    limits = Limits(config, store, audit, clock)
+    limits = Limits(config, store, seal, audit, clock)
     asker = Asker(upstream, eras, pool, states, limits)
     catalog = Catalog(asker, clock, definitions)
     calls = Calls(asker, catalog, Marks(catalog, clock), audit)

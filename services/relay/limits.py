@@ -15,6 +15,7 @@ from shared.contracts.access import Reason
 from shared.contracts.config import Config
 from shared.contracts.identity import Principal
 from shared.contracts.problems import Problem, ProblemKind
+from shared.signing import Seal
 from shared.stores.kv import KeyValue
 
 WINDOW_SECONDS = 60
@@ -28,9 +29,13 @@ _COUNTED: ContextVar[set[str] | None] = ContextVar("counted", default=None)
 class Limits:
     """Counts and refuses. Methods may raise `StoreUnavailable`."""
 
-    def __init__(self, config: Config, store: KeyValue, audit: Audit, clock: Clock) -> None:
+    def __init__(
+        self, config: Config, store: KeyValue, seal: Seal, audit: Audit, clock: Clock
+    ) -> None:
         self._person = config.limits.person
         self._servers = {one.slug: one.per_minute or config.limits.server for one in config.servers}
+        # a dump names no server: who reads one is not to learn which there are
+        self._places = {one.slug: seal.digest("limit", one.slug) for one in config.servers}
         self._names = {server.slug: server.name for server in config.servers}
         self._store = store
         self._audit = audit
@@ -111,7 +116,7 @@ class Limits:
         return keys.LIMIT.key("person", subject, self._window())
 
     def _of_server(self, slug: str) -> str:
-        return keys.LIMIT.key("server", slug, self._window())
+        return keys.LIMIT.key("server", self._places[slug], self._window())
 
     def _window(self) -> str:
         return str(int(self._clock()) // WINDOW_SECONDS)
