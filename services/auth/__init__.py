@@ -8,6 +8,7 @@ Routes (public port)
     POST /auth/link                public     signs in by it, to look only
     POST /auth/sign-out            public     ends this browser's session
     GET  /auth/signed-out          public     the page after that
+    POST /auth/back-channel-logout provider   ends sessions of who signed out there
     GET  /auth/tokens              signed in  a person's tokens and the form for a new one
     POST /auth/tokens              signed in  makes one and shows it, this once
     POST /auth/tokens/{id}/revoke  signed in  ends one

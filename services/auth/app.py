@@ -15,6 +15,7 @@ from services.auth.handlers import (
     callback,
     link,
     people,
+    provider_sign_out,
     sessions,
     sign_in,
     sign_out,
@@ -51,7 +52,7 @@ from shared.web.following import following
 from shared.web.identity import by_session
 from shared.web.pages import page_renderer, static_routes
 from shared.web.problems import renderer
-from shared.web.routes import Access, Route
+from shared.web.routes import Access, Answer, Route
 from shared.web.serve import health_routes
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -65,6 +66,14 @@ ROUTES = [
     Route("POST", LINK_PATH, link.take, Access.PUBLIC),
     Route("POST", SIGN_OUT_PATH, sign_out.end, Access.PUBLIC),
     Route("GET", links.SIGNED_OUT_PATH, sign_out.show, Access.PUBLIC),
+    Route(
+        "POST",
+        links.PROVIDER_SIGN_OUT_PATH,
+        provider_sign_out.end,
+        Access.GUARDED,
+        Answer.JSON,
+        provider_sign_out.guard,
+    ),
     Route("GET", TOKENS_PATH, tokens.show, Access.SIGNED_IN),
     Route("POST", TOKENS_PATH, tokens.create, Access.SIGNED_IN),
     Route("POST", f"{TOKENS_PATH}/{{id}}/revoke", tokens.revoke, Access.SIGNED_IN),

@@ -9,6 +9,7 @@ from services.auth.attempts import Attempt
 from services.auth.back_channel import BackChannel
 from services.auth.code_exchange import Client, question, read_answer, redeem
 from services.auth.id_token import Expected, verified_claims
+from services.auth.logout_token import SignedOut, read_logout_token
 from services.auth.person import person_of
 from services.auth.provider import Provider
 from shared.clock import Clock
@@ -67,6 +68,11 @@ class CodeFlow:
         claims = await verified_claims(tokens.id_token, self.provider, expected, self.clock())
         rules = self.rules.model_copy(update={"allow": self.admission.rules})
         return Proof(person_of(claims, rules), _text(claims.get("sid")))
+
+    async def signed_out(self, logout_token: str) -> SignedOut:
+        """Who the provider says has signed out there. Raises `Refused`."""
+        client_id = self.client.client_id
+        return await read_logout_token(logout_token, self.provider, client_id, self.clock())
 
 
 def _text(value: object) -> str | None:

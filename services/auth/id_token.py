@@ -52,16 +52,21 @@ async def verified_claims(
     text: str, provider: Provider, expected: Expected, now: float
 ) -> dict[str, Any]:
     """The claims of an ID token after every check. Raises `Refused`."""
-    keys = await provider.keys()
-    try:
-        token = _decode(text, keys, expected.algorithms)
-    except InvalidKeyIdError:
-        try:
-            token = _decode(text, await provider.newer_keys(keys), expected.algorithms)
-        except InvalidKeyIdError as error:
-            raise Refused(Reason.TOKEN_KEY) from error
+    token = await signed(text, provider, expected.algorithms)
     check_claims(token, expected, now)
     return token.claims
+
+
+async def signed(text: str, provider: Provider, algorithms: tuple[str, ...]) -> jwt.Token:
+    """A token whose signature is the provider's; its claims are unchecked. Raises `Refused`."""
+    keys = await provider.keys()
+    try:
+        return _decode(text, keys, algorithms)
+    except InvalidKeyIdError:
+        try:
+            return _decode(text, await provider.newer_keys(keys), algorithms)
+        except InvalidKeyIdError as error:
+            raise Refused(Reason.TOKEN_KEY) from error
 
 
 def _decode(text: str, keys: KeySet, algorithms: tuple[str, ...]) -> jwt.Token:

@@ -16,6 +16,7 @@ from shared.web.origin import started_here
 
 START_PATH = "/auth/start"
 SIGNED_OUT_PATH = "/auth/signed-out"
+PROVIDER_SIGN_OUT_PATH = "/auth/back-channel-logout"
 _MARK = "via"
 
 
