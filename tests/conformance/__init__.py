@@ -4,8 +4,10 @@
     example_server.py  the example server; it is only in the SDK's source archive, so it is fetched
                        once, checked against the hash in example_server.lock, kept in `.cache/`
     unpack/            what unpacks that archive without running code of its build
-    front.py           adds the token, which the package cannot send; lets one era through only
+    front.py           adds the token, which the package cannot send; lets one era through only;
+                       asks several replicas in turn
     gaps.py            what does not cross from one era to the other yet
+    client_through_relay.py    the SDK's client as the package starts it, with a relay behind it
 
 Between a caller and a server of the same era the relay may not lose a single check.
 """

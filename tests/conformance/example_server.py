@@ -18,6 +18,7 @@ from tests.peers.process import running
 
 HERE = Path(__file__).parent
 LOCK = HERE / "example_server.lock"
+BUILD = HERE / "unpack" / "hatchling" / "build.py"
 CACHE = HERE.parent.parent / ".cache" / "conformance"
 FETCH_SECONDS = 120
 
@@ -27,8 +28,11 @@ class NotFetched(Exception):
 
 
 def unpacked(lock: Path = LOCK, cache: Path = CACHE) -> Path:
-    """The folder that holds `mcp_everything_server`; fetches it when the lock is new."""
-    wanted = hashlib.sha256(lock.read_bytes()).hexdigest()[:16]
+    """The folder that holds `mcp_everything_server`, and `mcp_conformance_client`.
+
+    Fetched when the lock is new, or what is taken out of the archive.
+    """
+    wanted = hashlib.sha256(lock.read_bytes() + BUILD.read_bytes()).hexdigest()[:16]
     folder = cache / wanted
     if not folder.exists():
         part = cache / f"{wanted}.{os.getpid()}"

@@ -18,7 +18,7 @@ from demo.run.ports import LOOPBACK
 _OWN_HOP = frozenset({"connection", "content-length", "keep-alive", "transfer-encoding"})
 
 Rule = Callable[[web.Request, bytes], Mapping[str, str] | web.Response]
-"""What a front does with a request and its body: headers to add, or an answer of its own."""
+"""What a front does with a request and its body: headers to set, or an answer of its own."""
 
 
 @asynccontextmanager
@@ -36,7 +36,8 @@ async def front(port: int, target: str | Sequence[str], rule: Rule) -> AsyncIter
             added = rule(request, body)
             if isinstance(added, web.Response):
                 return added
-            headers = [(k, v) for k, v in request.headers.items() if k.lower() not in _OWN_HOP]
+            replaced = _OWN_HOP | {name.lower() for name in added}
+            headers = [(k, v) for k, v in request.headers.items() if k.lower() not in replaced]
 
             async def ask() -> ClientResponse:
                 return await http.request(

@@ -12,8 +12,9 @@ ROOT = Path(__file__).parent.parent.parent
 NODE = ROOT / "node_modules/node/bin/node"
 PACKAGE = ROOT / "node_modules/@modelcontextprotocol/conformance"
 RUN_SECONDS = 180
+CLIENT_SECONDS = 60
 
-_FOLDER = re.compile(r"server-(?P<scenario>.+)-\d{4}-\d\d-\d\dT[\d-]+Z")
+_FOLDER = re.compile(r"(?:server-)?(?P<scenario>.+)-\d{4}-\d\d-\d\dT[\d-]+Z")
 
 
 def is_installed() -> bool:
@@ -43,6 +44,14 @@ class Report:
         return passed, self.checks.total() - passed
 
     @property
+    def verdicts(self) -> "Counter[str]":
+        """How often each was given."""
+        found: Counter[str] = Counter()
+        for check, number in self.checks.items():
+            found[check.status] += number
+        return found
+
+    @property
     def failed(self) -> set[str]:
         """`scenario:check` of every check that said anything but SUCCESS, once or more."""
         return {f"{c.scenario}:{c.id}" for c in self.checks if c.status != "SUCCESS"}
@@ -50,10 +59,21 @@ class Report:
 
 async def run(url: str, version: str, folder: Path) -> Report:
     """Run every scenario of one protocol version against a server's address."""
-    argv = [str(NODE), str(PACKAGE / "dist/index.js"), "server", "--url", url]
-    argv += ["--suite", "all", "--spec-version", version, "--output-dir", str(folder)]
+    options = ["--url", url, "--suite", "all", "--spec-version", version]
+    return await _run("server", options, folder)
+
+
+async def run_client(command: str, scenario: str, version: str, folder: Path) -> Report:
+    """Run one scenario against a client: a command that is given the server's address."""
+    options = ["--command", command, "--scenario", scenario, "--spec-version", version]
+    return await _run("client", [*options, "--timeout", str(CLIENT_SECONDS * 1000)], folder)
+
+
+async def _run(role: str, options: list[str], folder: Path) -> Report:
+    argv = [str(NODE), str(PACKAGE / "dist/index.js"), role, *options, "--output-dir", str(folder)]
     process = await asyncio.create_subprocess_exec(
         *argv,
+        cwd=ROOT,
         stdin=asyncio.subprocess.DEVNULL,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.STDOUT,
