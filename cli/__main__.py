@@ -53,6 +53,7 @@ def refresh(arguments: argparse.Namespace) -> int:
 _PEOPLE = {
     "people": "let another account have an e-mail address (with auth's keys)",
     "login-link": "a one-time sign-in link that lets a person look (with auth's keys)",
+    "token": "list, make and revoke a person's access tokens (with auth's keys)",
     "sessions": "end all sessions and access tokens of a person (with auth's keys)",
 }
 

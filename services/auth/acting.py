@@ -1,7 +1,9 @@
-"""What a session from a sign-in link may not do: change anything that outlives it."""
+"""Which sessions may change what outlives them: not one from a link, for tokens not an old one."""
 
-from shared.contracts.identity import Principal, SessionKind
+from shared.contracts.identity import Principal, Session, SessionKind
 from shared.contracts.problems import Problem, ProblemKind
+
+FRESH_SECONDS = 600
 
 
 def may_change(principal: Principal) -> bool:
@@ -18,3 +20,12 @@ def require_change(principal: Principal) -> None:
             "Sign out, sign in with your account, and try again.",
             "look-only-session",
         )
+
+
+def is_fresh(session: Session, now: float) -> bool:
+    """Whether the person proved who they are within ten minutes, as far as the provider says.
+
+    A cookie that was stolen must not become a token that outlives it.
+    """
+    proved = session.created if session.auth_time is None else session.auth_time
+    return now - proved <= FRESH_SECONDS

@@ -12,6 +12,7 @@ import aiohttp
 from authlib.oauth2.rfc7636 import create_s256_code_challenge  # type: ignore[import-untyped]
 from multidict import MultiMapping
 
+from services.auth.acting import FRESH_SECONDS
 from services.auth.attempts import Attempt
 from services.auth.back_channel import BackChannel
 from services.auth.provider import Metadata
@@ -39,8 +40,10 @@ class Tokens:
     access_token: str
 
 
-def question(attempt: Attempt, client: Client, *, choose_account: bool) -> dict[str, str]:
-    """The parameters of the authorization request."""
+def question(
+    attempt: Attempt, client: Client, *, choose_account: bool, fresh: bool
+) -> dict[str, str]:
+    """The parameters of the authorization request. `fresh`: the person is to prove it anew."""
     parameters = {
         "response_type": "code",
         "client_id": client.client_id,
@@ -51,6 +54,9 @@ def question(attempt: Attempt, client: Client, *, choose_account: bool) -> dict[
         "code_challenge": str(create_s256_code_challenge(attempt.verifier)),
         "code_challenge_method": "S256",
     }
+    if fresh:
+        # not prompt=login, which Google does not know; a provider passes over what it does not know
+        parameters["max_age"] = str(FRESH_SECONDS)
     return parameters | ({"prompt": "select_account"} if choose_account else {})
 
 

@@ -18,14 +18,19 @@ from shared.contracts.identity import Person
 from shared.entitled import Admission
 
 _MAX_SID = 255
+_NEVER = 2**53
 
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """What an answer proves. `provider_session`: the provider's name for the sign-in there."""
+    """What an answer proves. `provider_session`: the provider's name for the sign-in there.
+
+    `auth_time`: when the person proved there who they are; None: it does not say.
+    """
 
     person: Person
     provider_session: str | None
+    auth_time: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +51,11 @@ class CodeFlow:
             return "Google"
         return urlsplit(self.rules.issuer).hostname or self.rules.issuer
 
-    async def url(self, attempt: Attempt, *, choose_account: bool) -> str:
+    async def url(self, attempt: Attempt, *, choose_account: bool, fresh: bool) -> str:
         """Where to send the browser. Raises `Refused`."""
         metadata = await self.provider.metadata()
         return metadata.authorization_url(
-            question(attempt, self.client, choose_account=choose_account)
+            question(attempt, self.client, choose_account=choose_account, fresh=fresh)
         )
 
     async def prove(self, attempt: Attempt, query: MultiMapping[str]) -> Proof:
@@ -67,7 +72,8 @@ class CodeFlow:
         )
         claims = await verified_claims(tokens.id_token, self.provider, expected, self.clock())
         rules = self.rules.model_copy(update={"allow": self.admission.rules})
-        return Proof(person_of(claims, rules), _text(claims.get("sid")))
+        proved = _moment(claims.get("auth_time"), self.clock())
+        return Proof(person_of(claims, rules), _text(claims.get("sid")), proved)
 
     async def signed_out(self, logout_token: str) -> SignedOut:
         """Who the provider says has signed out there. Raises `Refused`."""
@@ -77,3 +83,12 @@ class CodeFlow:
 
 def _text(value: object) -> str | None:
     return value if isinstance(value, str) and 0 < len(value) <= _MAX_SID else None
+
+
+def _moment(value: object, now: float) -> int | None:
+    """A time that is no later than now, or None; one that makes no sense is long ago."""
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < _NEVER:
+        return 0
+    return int(min(value, now))

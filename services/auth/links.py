@@ -36,9 +36,12 @@ def trusted(request: web.Request) -> bool:
     return started_here(request) and not marked(request)
 
 
-def start(return_to: str, *, trusted: bool, choose_account: bool = False) -> str:
+def start(
+    return_to: str, *, trusted: bool, choose_account: bool = False, fresh: bool = False
+) -> str:
     """The link that begins a sign-in at the provider."""
-    return _link(START_PATH, return_to, trusted, {"choose": "1"} if choose_account else {})
+    more = ({"choose": "1"} if choose_account else {}) | ({"fresh": "1"} if fresh else {})
+    return _link(START_PATH, return_to, trusted, more)
 
 
 def sign_in(return_to: str = HOME, *, trusted: bool = True) -> str:

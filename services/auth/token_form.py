@@ -62,7 +62,7 @@ def read(
     """
     errors: dict[str, str] = {}
     label = str(posted.get("label", "")).strip()
-    if problem := _label_problem(label, labels):
+    if problem := label_problem(label, labels):
         errors["label"] = problem
     life = _seconds(str(posted.get("life", "")))
     if life not in {choice.seconds for choice in lifetimes(longest)}:
@@ -78,7 +78,8 @@ def read(
     return TokenForm(label[:MAX_LABEL], life, chosen, errors)
 
 
-def _label_problem(label: str, labels: Collection[str]) -> str:
+def label_problem(label: str, labels: Collection[str]) -> str:
+    """What is wrong with the name of a new token beside these; empty: nothing."""
     if not label:
         return "Give it a name that you will recognise, such as the client and the machine."
     if len(label) > MAX_LABEL:

@@ -24,9 +24,15 @@ async def note(
 
 
 async def note_done_to(
-    trail: Trail, event: Event, subject: str | None, email: str, *, by: str
+    trail: Trail,
+    event: Event,
+    subject: str | None,
+    email: str,
+    *,
+    by: str,
+    token: str | None = None,
 ) -> None:
     """Append what an operator or administrator does to a person. Raises `StoreUnavailable`."""
     entry = Entry(event, new_id(), round(trail.clock(), 3), subject, email)
-    entry.decision, entry.by = "allowed", by
+    entry.decision, entry.by, entry.token = "allowed", by, token
     await trail.now(entry)

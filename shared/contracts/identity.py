@@ -46,7 +46,7 @@ class Session(Frozen):
     """A signed-in browser. Times are Unix seconds; `expires` is the absolute end.
 
     `device`: for its person to recognise it. `provider_session`: the provider's own name for the
-    sign-in there (`sid`).
+    sign-in there (`sid`). `auth_time`: when the person proved there who they are, if it says so.
     """
 
     kind: SessionKind
@@ -56,6 +56,7 @@ class Session(Frozen):
     idle_seconds: int
     device: str = ""
     provider_session: str | None = None
+    auth_time: int | None = None
 
 
 class Token(Frozen):

@@ -13,6 +13,7 @@ import pytest
 from services.auth.people import People
 from shared.contracts.identity import Person, Session, SessionKind
 from shared.contracts.wire import Service
+from shared.ids import is_token
 from shared.settings import Environment, Keys
 from shared.stores.sessions import SessionWriter
 from tests.auth.test_process import CONFIG, ROOT, write
@@ -78,6 +79,13 @@ def test_the_commands_end_and_unbind(server: Valkey, environment: dict[str, str]
         "Ended of ada@strad.test: sessions: 1, access tokens: 0.\n",
     ), done.stderr
     assert not asyncio.run(lives(server, cookie))
+    done = strad(environment, "token", "make", "ada@strad.test", "--name", "Robot", "--days", "1")
+    assert is_token(done.stdout.strip()), done.stderr
+    assert "Robot  all servers" in strad(environment, "token", "list", "ada@strad.test").stdout
+    done = strad(environment, "token", "revoke", "ada@strad.test", "unknown")
+    assert (done.returncode, "strad token list" in done.stderr) == (1, True)
+    done = strad(environment, "login-link", "ada@strad.test")
+    assert "/auth/link?token=" in done.stdout
     done = strad(environment, "people", "unbind", "ada@strad.test")
     assert done.returncode == 0, done.stderr
     assert "ada@strad.test is free." in done.stdout

@@ -74,6 +74,7 @@ async def _new_session(request: web.Request, parts: Parts, proof: Proof) -> str:
         idle_seconds=rules.idle,
         device=device_of(request.headers.get("User-Agent", "")),
         provider_session=proof.provider_session,
+        auth_time=proof.auth_time,
     )
     return await parts.sessions.begin(session)
 

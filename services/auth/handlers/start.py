@@ -11,10 +11,10 @@ async def begin(request: web.Request) -> web.Response:
     """303 to the provider. `choose`: let the person pick an account there (OpenID `prompt`)."""
     parts = request.app[PARTS]
     return_to, trusted = links.wanted(request), links.trusted(request)
-    choose = "choose" in request.query
+    choose, fresh = "choose" in request.query, "fresh" in request.query
     try:
         started = parts.attempts.begin(return_to, trusted=trusted)
-        url = await parts.flow.url(started.attempt, choose_account=choose)
+        url = await parts.flow.url(started.attempt, choose_account=choose, fresh=fresh)
     except Refused as refused:
         again = links.start(return_to, trusted=trusted, choose_account=choose)
         raise problem(refused, again, again) from refused

@@ -6,8 +6,8 @@ not make a second token: the name is taken by then.
 
 from aiohttp import web
 
-from services.auth import token_form
-from services.auth.acting import may_change, require_change
+from services.auth import links, token_form
+from services.auth.acting import is_fresh, may_change, require_change
 from services.auth.parts import PARTS, Parts
 from services.auth.token_pages import Choice, choices, client_configuration, row
 from services.auth.trail import note
@@ -20,7 +20,7 @@ from shared.ids import new_id
 from shared.web import body
 from shared.web.origin import require_form
 from shared.web.pages import html
-from shared.web.routes import PRINCIPAL
+from shared.web.routes import PRINCIPAL, SESSION
 
 
 async def show(request: web.Request) -> web.Response:
@@ -35,6 +35,9 @@ async def create(request: web.Request) -> web.Response:
     parts, principal = request.app[PARTS], request[PRINCIPAL]
     require_change(principal)
     require_form(request)
+    if not is_fresh(request[SESSION], parts.clock()):
+        form = token_form.blank(parts.config.tokens.longest)
+        return await _page(request, parts, form, status=403)
     await body.read(request)
     mine = choices(parts.config, principal.person.email)
     live = await parts.tokens.of(principal.subject)
@@ -117,5 +120,7 @@ async def _page(
         tokens=rows,
         revoked=revoked,
         may_change=may_change(principal),
+        fresh=is_fresh(request[SESSION], now),
+        sign_in=links.start(TOKENS_PATH, trusted=True, fresh=True),
         here="tokens",
     )

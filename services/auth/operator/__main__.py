@@ -10,8 +10,8 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from pydantic import TypeAdapter, ValidationError
 
-from services.auth.operator import links, people
-from services.auth.operator.desk import Desk, Unknown, opened
+from services.auth.operator import links, people, tokens
+from services.auth.operator.desk import Desk, Unknown, Wrong, opened
 from shared.contracts.fields import Email
 from shared.settings import Environment, SettingsWrong
 from shared.stores.kv import StoreUnavailable
@@ -31,6 +31,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"Redis does not take it: {error}\n    fix: check STRAD_REDIS", file=sys.stderr)
     except Unknown as error:
         print(f"{error}\n    fix: check the address", file=sys.stderr)
+    except Wrong as error:
+        print(f"{error}\n    fix: {error.fix}", file=sys.stderr)
     else:
         return 0
     return 1
@@ -55,7 +57,28 @@ def _parser() -> argparse.ArgumentParser:
     one.add_argument("email", type=_email)
     one.add_argument("--to", default="/", metavar="PATH", help="where it leads, such as /apps/wiki")
     one.set_defaults(run=lambda desk, asked: links.make(desk, asked.email, asked.to))
+    _token_commands(commands)
     return parser
+
+
+def _token_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    verbs = commands.add_parser("token", help="a person's access tokens")
+    verb = verbs.add_subparsers(required=True, metavar="VERB")
+    one = verb.add_parser("list", help="ids, names, servers, ends")
+    one.add_argument("email", type=_email)
+    one.set_defaults(run=lambda desk, asked: tokens.show(desk, asked.email))
+    one = verb.add_parser("make", help="make one and print it, this once")
+    one.add_argument("email", type=_email)
+    one.add_argument("--name", required=True, help="such as the client and the machine")
+    one.add_argument("--days", type=int, default=30, help="until it ends")
+    one.add_argument("--server", action="append", default=[], metavar="SLUG", help="only this one")
+    one.set_defaults(
+        run=lambda desk, asked: tokens.make(desk, asked.email, asked.name, asked.days, asked.server)
+    )
+    one = verb.add_parser("revoke", help="end one")
+    one.add_argument("email", type=_email)
+    one.add_argument("id")
+    one.set_defaults(run=lambda desk, asked: tokens.revoke(desk, asked.email, asked.id))
 
 
 def _verb(

@@ -30,6 +30,14 @@ class Unknown(Exception):
         super().__init__(f"Nobody has signed in with {email}.")
 
 
+class Wrong(Exception):
+    """What was asked for cannot be done. `fix`: what to do about it."""
+
+    def __init__(self, problem: str, fix: str) -> None:
+        super().__init__(problem)
+        self.fix = fix
+
+
 @dataclass(frozen=True, slots=True)
 class Desk:
     """auth's domain, for one command."""
