@@ -33,7 +33,8 @@ def tool_exists(policy: ToolsPolicy, tool: str) -> Decision:
 
 
 def may_call(principal: Principal, grant: Grant, server: Server | None, call: Call) -> Decision:
-    """Whether one tool call runs. Everything but `CLIENT` needs the tool's facts.
+    """Whether one tool call runs. Everything but `CLIENT` needs the tool's facts, and so does
+    a caller who may only read.
 
     A page may call what is visible to it. The host's own opening call is for a declaring tool that
     only reads; the Run button is for a declaring tool, whatever it does, by the person's press.
@@ -46,6 +47,8 @@ def may_call(principal: Principal, grant: Grant, server: Server | None, call: Ca
         return exists
     if principal.session_kind is SessionKind.TOKEN:
         return Denied(Reason.LOOK_ONLY_SESSION)
+    if principal.read_only and (call.facts is None or not reads_only(server.tools, call.facts)):
+        return Denied(Reason.READ_ONLY_TOKEN)
     return _may_on_surface(server.tools, call)
 
 

@@ -1,21 +1,23 @@
 """The one guard for outgoing requests (relay, auth): where a request may go, and how.
 
-Addresses come from the operator only. Link-local addresses, those at which clouds keep metadata and
-credentials, multicast and unspecified ones are refused after name resolution, on the very address
-that is connected to, so that a name cannot change its mind in between. Where the operator names
-networks for a server, they are all that its name may lead to. No redirects, no cookies, no proxy
-from the environment.
+Addresses come from the operator, but for `check_public`. Link-local addresses, those at which
+clouds keep metadata and credentials, multicast and unspecified ones are refused after name
+resolution, on the very address that is connected to, so that a name cannot change its mind in
+between. Where the operator names networks for a server, they are all that its name may lead to. No
+redirects, no cookies, no proxy from the environment.
 """
 
 import ipaddress
 import socket
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import partial
 
 import aiohttp
 from aiohappyeyeballs import AddrInfoType
 
+Check = Callable[[str], None]
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 # metadata services at addresses that are not link-local: AWS (IPv6), Alibaba, Oracle, Azure
@@ -25,6 +27,7 @@ _METADATA = frozenset(
         ("fd00:ec2::254", "100.100.100.200", "192.0.0.192", "168.63.129.16"),
     )
 )
+_TRANSLATED = ipaddress.ip_network("64:ff9b::/32")  # RFC 6052, RFC 8215
 _NAMED: ContextVar[Sequence[Network]] = ContextVar("named", default=())
 
 
@@ -56,19 +59,36 @@ def check_address(text: str) -> None:
         raise AddressRefused(f"{text} is a link-local address or a cloud's metadata service")
 
 
-def _socket(address: AddrInfoType) -> socket.socket:
+def check_public(text: str) -> None:
+    """Raise `AddressRefused` for any address but one of the public internet.
+
+    For addresses that a stranger may write. An IPv6 address that holds another one is refused.
+    """
+    address = ipaddress.ip_address(text)
+    if isinstance(address, ipaddress.IPv6Address):
+        inside = address.ipv4_mapped or address.sixtofour or address.teredo
+        if inside or address in _TRANSLATED:
+            raise AddressRefused(f"{text} holds another address")
+    if not address.is_global or address.is_multicast or address in _METADATA:
+        raise AddressRefused(f"{text} is not an address of the public internet")
+
+
+def _socket(check: Check, address: AddrInfoType) -> socket.socket:
     """A socket for one connection attempt: names are resolved by now, so nothing can change."""
     family, kind, protocol, _, target = address
-    check_address(str(target[0]))
+    check(str(target[0]))
     return socket.socket(family=family, type=kind, proto=protocol)
 
 
-def client(timeout: aiohttp.ClientTimeout, *, connections: int = 0) -> aiohttp.ClientSession:
+def client(
+    timeout: aiohttp.ClientTimeout, *, connections: int = 0, check: Check = check_address
+) -> aiohttp.ClientSession:
     """An HTTP client behind the guard. `connections` 0: no limit.
 
     Callers pass `allow_redirects=False` on every request.
     """
-    connector = aiohttp.TCPConnector(socket_factory=_socket, limit=connections)
+    factory = partial(_socket, check)
+    connector = aiohttp.TCPConnector(socket_factory=factory, limit=connections)
     return aiohttp.ClientSession(
         connector=connector,
         cookie_jar=aiohttp.DummyCookieJar(),

@@ -1,13 +1,15 @@
-"""Random identifiers and secrets, and the shape of a personal access token."""
+"""Random identifiers and secrets, and the shape of tokens."""
 
 import secrets
 import zlib
+from collections.abc import Sequence
 
-from shared.contracts.wire import TOKEN_PREFIX
+from shared.contracts.wire import ACCESS_TOKEN_PREFIX, TOKEN_PREFIX
 
 ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 _SECRET_CHARS = 43  # 62**43 > 2**256
 _CHECK_CHARS = 6  # 62**6 > 2**32
+_BEARER = (TOKEN_PREFIX, ACCESS_TOKEN_PREFIX)
 
 
 def new_id() -> str:
@@ -20,19 +22,18 @@ def new_secret() -> str:
     return secrets.token_urlsafe(32)
 
 
-def new_token() -> str:
-    """A personal access token: prefix, 256 random bits, and a checksum that scanners can verify."""
+def new_token(prefix: str = TOKEN_PREFIX) -> str:
+    """A token: prefix, 256 random bits, and a checksum that scanners can verify."""
     body = "".join(secrets.choice(ALPHABET) for _ in range(_SECRET_CHARS))
-    return f"{TOKEN_PREFIX}{body}{_checksum(body)}"
+    return f"{prefix}{body}{_checksum(body)}"
 
 
-def is_token(text: str) -> bool:
+def is_token(text: str, prefixes: Sequence[str] = _BEARER) -> bool:
     """Whether the text has the shape and checksum of a token of ours. Says nothing of validity."""
-    if len(text) != len(TOKEN_PREFIX) + _SECRET_CHARS + _CHECK_CHARS:
+    prefix = next((one for one in prefixes if text.startswith(one)), None)
+    if prefix is None or len(text) != len(prefix) + _SECRET_CHARS + _CHECK_CHARS:
         return False
-    if not text.startswith(TOKEN_PREFIX):
-        return False
-    body, check = text[len(TOKEN_PREFIX) : -_CHECK_CHARS], text[-_CHECK_CHARS:]
+    body, check = text[len(prefix) : -_CHECK_CHARS], text[-_CHECK_CHARS:]
     return all(char in ALPHABET for char in body) and _checksum(body) == check
 
 

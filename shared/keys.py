@@ -60,6 +60,9 @@ LINK = Family("link:", Service.AUTH)
 LINK_USED = Family("link:used:", Service.AUTH)
 TOKEN = Family("tok:", Service.AUTH, frozenset({Service.RELAY}))
 TOKENS_OF = Family("of:tok:", Service.AUTH)
+# clients, codes, grants and refresh tokens; an access token is a token like any other
+OAUTH = Family("oauth:", Service.AUTH)
+CLIENTS_OF = Family("of:oauth:", Service.AUTH)
 GRANT = Family("ent:", Service.RELAY)
 GRANT_ASKED = Family("ent:ask:", Service.RELAY)
 LIMIT = Family("limit:relay:", Service.RELAY)
@@ -86,6 +89,8 @@ FAMILIES = (
     LINK_USED,
     TOKEN,
     TOKENS_OF,
+    OAUTH,
+    CLIENTS_OF,
     GRANT,
     GRANT_ASKED,
     LIMIT,

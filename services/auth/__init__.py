@@ -24,6 +24,8 @@ Internal port: health, readiness, metrics.
 Owns in Redis: `sess:` (sessions), `tok:` (tokens), `of:` (whose they are), `tx:` (used attempts),
 `who:` and `known:` (whose an address is), `link:` (sign-in links).
 
+OAuth for MCP clients is in `oauth`, with its own table.
+
 A sign-in: `start` gives the browser an attempt (`attempts`: state, nonce, PKCE verifier, where to
 go) sealed in a cookie. `callback` takes it, which works once, and hands the answer to `code_flow`:
 `code_exchange` reads it and redeems the code, `id_token` checks what came, `person` applies the

@@ -23,6 +23,10 @@ from services.auth.handlers import (
     tokens,
 )
 from services.auth.login_links import LINK_PATH, LoginLinks
+from services.auth.oauth import documents
+from services.auth.oauth.documents import Documents
+from services.auth.oauth.parts import OAUTH, oauth_of
+from services.auth.oauth.routes import oauth_routes
 from services.auth.parts import PARTS, Parts
 from services.auth.people import People
 from services.auth.provider import Provider
@@ -95,9 +99,17 @@ def load() -> tuple[Base, web.Application, web.Application]:
 
 
 def applications(
-    found: Settings, store: KeyValue, clock: Clock, *, timeout: float = TIMEOUT_SECONDS
+    found: Settings,
+    store: KeyValue,
+    clock: Clock,
+    *,
+    timeout: float = TIMEOUT_SECONDS,
+    outside: Callable[[], aiohttp.ClientSession] = documents.outside,
 ) -> tuple[web.Application, web.Application]:
-    """Public and internal application. `timeout`: seconds for one request to the provider."""
+    """Public and internal application. `timeout`: seconds for one request to the provider.
+
+    `outside`: makes what fetches the documents of OAuth clients.
+    """
     config, seal = found.base.config, found.base.seal
     pages = ui.environment(TEMPLATES, static_base=AUTH_STATIC_PATH)
     writer = SessionWriter(store, seal, clock)
@@ -132,7 +144,7 @@ def applications(
 
     public = build(
         Service.AUTH,
-        ROUTES,
+        [*ROUTES, *oauth_routes(config)],
         config=config,
         render=renderer(page=page_renderer(pages, {SignInFailed: "failed.html"})),
         identify={Access.SIGNED_IN: identify},
@@ -140,6 +152,13 @@ def applications(
     )
     public.cleanup_ctx.append(_provider_client(parts, timeout))
     public.cleanup_ctx.append(following(found.base, admission))
+
+    async def oauth(app: web.Application) -> AsyncIterator[None]:
+        async with outside() as http:
+            app[OAUTH] = oauth_of(config, store, seal, clock, Documents(http, clock))
+            yield
+
+    public.cleanup_ctx.append(oauth)
     internal = build(
         Service.AUTH,
         health_routes(store, found.base.metrics_token),

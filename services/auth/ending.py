@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from services.auth.oauth.store import OAuthStore
 from shared.stores.sessions import SessionWriter
 from shared.stores.tokens import TokenWriter
 
@@ -12,13 +13,20 @@ class Ended:
 
     sessions: int
     tokens: int
+    clients: int = 0
 
     def __str__(self) -> str:
-        return f"sessions: {self.sessions}, access tokens: {self.tokens}"
+        return (
+            f"sessions: {self.sessions}, access tokens: {self.tokens},"
+            f" connected clients: {self.clients}"
+        )
 
 
-async def end_everything(sessions: SessionWriter, tokens: TokenWriter, subject: str) -> Ended:
+async def end_everything(
+    sessions: SessionWriter, tokens: TokenWriter, clients: OAuthStore, subject: str
+) -> Ended:
     """Tokens first: a session could still make one. May raise `StoreUnavailable`, half done."""
-    first = await tokens.revoke_all(subject)
+    first, connected = await tokens.revoke_all(subject), await clients.end_all(subject)
     ended = await sessions.end_all(subject)
-    return Ended(ended, first + await tokens.revoke_all(subject))
+    again, more = await tokens.revoke_all(subject), await clients.end_all(subject)
+    return Ended(ended, first + again, connected + more)

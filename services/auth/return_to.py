@@ -7,7 +7,14 @@ The value comes from a link, so anybody can write it. What is not certainly a pa
 import re
 from urllib.parse import unquote_plus
 
-from shared.contracts.wire import APPS_PATH, PEOPLE_PATH, SESSIONS_PATH, TOKENS_PATH
+from shared.contracts.wire import (
+    APPS_PATH,
+    AUTHORIZE_PATH,
+    CLIENTS_PATH,
+    PEOPLE_PATH,
+    SESSIONS_PATH,
+    TOKENS_PATH,
+)
 
 HOME = "/"
 MAX_LENGTH = 2000
@@ -17,7 +24,7 @@ MAX_LENGTH = 2000
 _PATH = re.compile(r"(?:/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+/?")
 _QUERY = re.compile(r"[!-~]*")
 _NOT_IN_QUERY = frozenset("\\#")
-_PAGES = (APPS_PATH, TOKENS_PATH, SESSIONS_PATH, PEOPLE_PATH)
+_PAGES = (APPS_PATH, TOKENS_PATH, SESSIONS_PATH, PEOPLE_PATH, CLIENTS_PATH, AUTHORIZE_PATH)
 
 
 def safe_path(wanted: str) -> str:

@@ -53,9 +53,9 @@ def row(token: Token, seen: bytes | None, mine: Mapping[str, str], now: float) -
         id=token.id,
         label=token.label,
         servers=servers,
-        created=_day(token.created),
+        created=day(token.created),
         used=_used(seen, now),
-        ends=_day(token.expires),
+        ends=day(token.expires),
         soon=token.expires - now < _SOON_SECONDS,
     )
 
@@ -79,8 +79,9 @@ def _used(seen: bytes | None, now: float) -> str:
         moment = 0
     if not 0 < moment <= now + 60:
         return "never" if seen is None else "unknown"
-    return "today" if _day(moment) == _day(now) else _day(moment)
+    return "today" if day(moment) == day(now) else day(moment)
 
 
-def _day(moment: float) -> str:
+def day(moment: float) -> str:
+    """A date for people, in UTC."""
     return f"{datetime.fromtimestamp(moment, UTC):%-d %b %Y}"

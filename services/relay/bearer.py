@@ -9,9 +9,10 @@ from services.relay.limits import KEEP_SECONDS, Limits
 from services.relay.lost import SESSION_HEADER
 from services.relay.read_ahead import ReadAhead
 from services.relay.sessions import McpSessions
-from services.relay.views import named_alone
+from services.relay.views import named, named_alone
 from shared import keys
 from shared.clock import Clock
+from shared.contracts import scopes
 from shared.contracts.identity import Principal, Token
 from shared.contracts.problems import Problem, ProblemKind
 from shared.contracts.wire import MCP_PATH, RESOURCE_METADATA_PATH, TOKENS_PATH
@@ -79,14 +80,21 @@ class Bearer:
             raise Problem(
                 ProblemKind.SIGN_IN_NEEDED,
                 "The token is not valid." if values else "A token is needed.",
-                f"Make one in the console, under {TOKENS_PATH}, and send it as `Bearer`.",
+                "Connect a client that signs in by OAuth, or make a token in the console, under"
+                f" {TOKENS_PATH}, and send it as `Bearer`.",
                 reason="invalid_token" if values else "no_token",
             )
         digest, token = found
         self._remember(digest, token.person.subject)
         await self._seen.note(digest, token)
-        servers = token.servers
-        return Principal(person=token.person, digest=digest, session_kind=None, servers=servers)
+        return Principal(
+            person=token.person,
+            digest=digest,
+            session_kind=None,
+            servers=token.servers,
+            read_only=token.read_only,
+            client=token.client,
+        )
 
     async def _verify(self, request: web.Request, text: str) -> tuple[str, Token] | None:
         digest = self._tokens.digest(text)
@@ -113,12 +121,26 @@ class Bearer:
             self._subjects.popitem(last=False)
 
 
+def _asked(request: web.Request) -> list[str] | None:
+    try:
+        return named(request)
+    except Problem:  # it will be told when it comes with a token
+        return None
+
+
 def challenge(request: web.Request, problem: Problem, public_url: str) -> str | None:
-    """The `WWW-Authenticate` of a 401 at /mcp (RFC 9728 §5.1); None elsewhere."""
+    """The `WWW-Authenticate` of a 401 at /mcp, and of a 403 that another scope would cure.
+
+    RFC 9728 §5.1, RFC 6750 §3.1. The scope is all that the address needs, at once. None for
+    everything else: a refusal that no scope cures must not send a client to ask for one.
+    """
     route = route_of(request)
-    if problem.kind is not ProblemKind.SIGN_IN_NEEDED or route is None:
+    if route is None or route.access is not Access.BEARER:
         return None
-    if route.access is not Access.BEARER:
+    if problem.kind is not ProblemKind.SIGN_IN_NEEDED and problem.reason != scopes.INSUFFICIENT:
         return None
-    metadata = f'Bearer resource_metadata="{public_url}{RESOURCE_METADATA_PATH}{MCP_PATH}"'
-    return f'{metadata}, error="invalid_token"' if problem.reason == "invalid_token" else metadata
+    scope = scopes.of(_asked(request))
+    metadata = f"{public_url}{RESOURCE_METADATA_PATH}{MCP_PATH}"
+    told = f'Bearer resource_metadata="{metadata}", scope="{scope}"'
+    error = problem.reason if problem.reason in {"invalid_token", scopes.INSUFFICIENT} else ""
+    return f'{told}, error="{error}"' if error else told

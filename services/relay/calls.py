@@ -31,6 +31,7 @@ _EXPLAINED = {
     Reason.NOT_VISIBLE_TO_APPS: "The tool {} is not offered to pages.",
     Reason.NOT_DECLARING: "The tool {} does not open this page.",
     Reason.NOT_READ_ONLY: "The tool {} may change something: the person has to run it.",
+    Reason.READ_ONLY_TOKEN: "This token may only read: {} may change something.",
     Reason.LOOK_ONLY_SESSION: "This session may look, but not act: sign in to run {}.",
 }
 
@@ -86,7 +87,8 @@ class Calls:
         if isinstance(exists, Denied):
             return exists
         facts = None
-        if surface is not Surface.CLIENT or policy.restricts(way.server):
+        listed = surface is not Surface.CLIENT or policy.restricts(way.server)
+        if listed or way.principal.read_only:
             try:
                 facts = await self._catalog.tool(way, hello, tool)
             except ServerSaidNo as error:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from services.relay.audit import Audit
 from services.relay.entitlements.grants import Grants
 from shared import metrics
+from shared.contracts import scopes
 from shared.contracts.access import Decision, Denied, Grant, Reason
 from shared.contracts.config import Config, Server
 from shared.contracts.identity import Principal
@@ -34,7 +35,10 @@ class Gate:
         self._audit = audit
 
     async def open(self, principal: Principal, slug: str) -> Way:
-        """The way to one server. Raises NOT_FOUND, whatever the reason."""
+        """The way to one server. Raises NOT_FOUND, whatever the reason, but for one.
+
+        FORBIDDEN where the person may use the server and the OAuth client may not.
+        """
         grant = await self._grants.of(principal.person, slug)
         server = self._servers.get(slug)
         decision = may_use(principal, grant, server)
@@ -67,6 +71,14 @@ class Gate:
         reason = decision.reason if isinstance(decision, Denied) else Reason.UNKNOWN_SERVER
         metrics.DECISIONS.labels(reason).inc()
         await self._audit.denied(principal, slug, reason)
+        if reason is Reason.TOKEN_SCOPE and principal.client is not None:
+            # only here: its owner may use the server, so asking for more leads somewhere
+            return Problem(
+                ProblemKind.FORBIDDEN,
+                "This client was not given access to this server.",
+                "Connect it again, and allow it the server.",
+                reason=scopes.INSUFFICIENT,
+            )
         return Problem(
             ProblemKind.NOT_FOUND,
             "There is no such server here.",

@@ -71,8 +71,11 @@ class Merge:
     ) -> rpc.Message:
         name = params["name"]
         way, own = await self._where.tool(ways, hello, name)
-        if await self._calls.refusal(way, hello, own, Surface.CLIENT) is not None:
-            return rpc.unknown_tool(name)
+        refused = await self._calls.refusal(way, hello, own, Surface.CLIENT)
+        if refused is not None:
+            return (
+                refused if "reason" in refused["error"].get("data", {}) else rpc.unknown_tool(name)
+            )
         named = {**params, "name": own}
         answer = await self._calls.call(way, hello, named, headers, progress)
         return _outcome(answer, lambda result: exposed.called(way.server.slug, result))

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from aiohttp import web
 
 from services.relay.gate import Gate, Way
+from shared.contracts import scopes
+from shared.contracts.identity import Principal
 from shared.contracts.problems import Problem, ProblemKind
 from shared.web.routes import PRINCIPAL
 
@@ -33,17 +35,14 @@ async def view_of(gate: Gate, request: web.Request) -> View:
     """
     principal = request[PRINCIPAL]
     subject = principal.subject
-    slug = request.match_info.get("slug")
-    names = [slug] if slug is not None else _named(request)
+    names = named(request)
     if names is None:
         return View(subject, tuple(await gate.open_all(principal)), merged=True, name="all")
     if len(names) == 1:
         way = await gate.open(principal, names[0])
         return View(subject, (way,), merged=False, name=f"one:{names[0]}")
     ways = {way.server.slug: way for way in await gate.open_all(principal)}
-    missing = [name for name in names if name not in ways]
-    if missing:
-        await gate.open(principal, missing[0])  # which refuses it, by the one rule
+    await _refuse(gate, principal, [name for name in names if name not in ways])
     chosen = tuple(way for slug, way in ways.items() if slug in names)
     listed = ",".join(way.server.slug for way in chosen)
     return View(subject, chosen, merged=True, name=f"some:{listed}")
@@ -58,7 +57,25 @@ def named_alone(request: web.Request) -> str | None:
     return values[0] if len(values) == 1 and "," not in values[0] else None
 
 
-def _named(request: web.Request) -> list[str] | None:
+async def _refuse(gate: Gate, principal: Principal, missing: list[str]) -> None:
+    """Refuse what is missing by the gate's one rule, and what no other token would open first."""
+    curable = None
+    for name in missing:
+        try:
+            await gate.open(principal, name)
+        except Problem as problem:
+            if problem.reason != scopes.INSUFFICIENT:
+                raise
+            curable = problem
+    if curable is not None:
+        raise curable
+
+
+def named(request: web.Request) -> list[str] | None:
+    """The servers that a URL names; None when it is for all of them. Raises BAD_REQUEST."""
+    slug = request.match_info.get("slug")
+    if slug is not None:
+        return [slug]
     values = request.query.getall(_PARAMETER, None)
     if values is None:
         return None

@@ -24,6 +24,7 @@ class Reason(StrEnum):
     NOT_DECLARING = "tool-declares-no-page"
     NOT_READ_ONLY = "tool-not-read-only"
     LOOK_ONLY_SESSION = "look-only-session"
+    READ_ONLY_TOKEN = "read-only-token"  # noqa: S105
 
 
 class Grant(Frozen):

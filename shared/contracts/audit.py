@@ -35,6 +35,8 @@ class Event(StrEnum):
     SIGNED_OUT = "signed-out"
     TOKEN_CREATED = "token-created"  # noqa: S105
     TOKEN_REVOKED = "token-revoked"  # noqa: S105
+    CLIENT_CONNECTED = "client-connected"
+    CLIENT_ENDED = "client-ended"
     ADDRESS_UNBOUND = "address-unbound"
     PERSON_ENDED = "person-ended"
     LINK_MADE = "link-made"

@@ -25,6 +25,7 @@ from shared.contracts.fields import (
     is_loopback,
 )
 from shared.contracts.limits import LimitRules
+from shared.contracts.oauth import OAuthRules
 from shared.contracts.tools import ToolsPolicy, dead_rules
 
 GOOGLE_ISSUER = "https://accounts.google.com"
@@ -193,6 +194,7 @@ class Config(Strict):
     servers: tuple[Server, ...] = ()
     sessions: SessionRules = SessionRules()
     tokens: TokenRules = TokenRules()
+    oauth: OAuthRules = OAuthRules()
     audit: AuditRules = AuditRules()
     limits: LimitRules = LimitRules()
     entitlements: Entitlements = Entitlements()

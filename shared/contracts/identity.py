@@ -60,9 +60,10 @@ class Session(Frozen):
 
 
 class Token(Frozen):
-    """A personal access token's record. The token itself is stored nowhere.
+    """The record of a personal access token, or of an access token of OAuth.
 
-    `servers` None means every server its owner may use. Times are Unix seconds.
+    The token itself is stored nowhere. `servers` None means every server its owner may use. Times
+    are Unix seconds. `client`: the OAuth client that it was issued to, which can ask for more.
     """
 
     id: str
@@ -71,6 +72,8 @@ class Token(Frozen):
     servers: tuple[str, ...] | None
     created: int
     expires: int
+    read_only: bool = False
+    client: str | None = None
 
 
 class Principal(Frozen):
@@ -83,6 +86,8 @@ class Principal(Frozen):
     digest: str
     session_kind: SessionKind | None  # None: a token brought it
     servers: tuple[str, ...] | None = None  # a token's own limit
+    read_only: bool = False  # likewise
+    client: str | None = None  # the OAuth client that acts
 
     @property
     def subject(self) -> str:

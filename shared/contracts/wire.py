@@ -32,6 +32,8 @@ IDENTITY_HEADER: Final = "Strad-Identity"
 REQUEST_ID_HEADER: Final = "Strad-Request-Id"
 
 TOKEN_PREFIX: Final = "strad_pat_"  # noqa: S105 - a public marker, not a secret
+ACCESS_TOKEN_PREFIX: Final = "strad_oat_"  # noqa: S105 - issued by OAuth, for minutes
+REFRESH_TOKEN_PREFIX: Final = "strad_ort_"  # noqa: S105
 
 APP_MIME_TYPE: Final = "text/html;profile=mcp-app"
 UI_EXTENSION: Final = "io.modelcontextprotocol/ui"
@@ -44,6 +46,13 @@ SIGN_OUT_PATH: Final = "/auth/sign-out"
 TOKENS_PATH: Final = "/auth/tokens"
 SESSIONS_PATH: Final = "/auth/sessions"
 PEOPLE_PATH: Final = "/auth/people"
+CLIENTS_PATH: Final = "/auth/clients"
+AUTHORIZE_PATH: Final = "/oauth/authorize"
+TOKEN_PATH: Final = "/oauth/token"  # noqa: S105
+REGISTER_PATH: Final = "/oauth/register"
+REVOKE_PATH: Final = "/oauth/revoke"
+AUTHORIZATION_SERVER_METADATA_PATH: Final = "/.well-known/oauth-authorization-server"
+OPENID_METADATA_PATH: Final = "/.well-known/openid-configuration"
 AUTH_STATIC_PATH: Final = "/auth/static"
 STATIC_PATH: Final = "/static"
 APPS_PATH: Final = "/apps"

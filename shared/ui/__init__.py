@@ -17,6 +17,7 @@ from typing import NamedTuple
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from shared.contracts.wire import (
+    CLIENTS_PATH,
     PEOPLE_PATH,
     SESSIONS_PATH,
     SIGN_OUT_PATH,
@@ -83,6 +84,7 @@ def environment(*template_dirs: Path | str, static_base: str = STATIC_PATH) -> E
         "tokens": TOKENS_PATH,
         "sessions": SESSIONS_PATH,
         "people": PEOPLE_PATH,
+        "clients": CLIENTS_PATH,
         "sign_out": SIGN_OUT_PATH,
     }
     env.filters["initials"] = initials

@@ -19,6 +19,7 @@ from demo.provider.settings import Settings as ProviderSettings
 from demo.provider.state import PROVIDER
 from services.auth.app import applications
 from services.auth.back_channel import BackChannel
+from services.auth.oauth import documents
 from services.auth.provider import Provider
 from services.auth.settings import Settings
 from shared import egress
@@ -177,6 +178,7 @@ async def start_auth(clock: Clock) -> AsyncIterator[StartAuth]:
             public_url: str = "",
             store: KeyValue | None = None,
             config_path: Path | None = None,
+            outside: Callable[[], ClientSession] = documents.outside,
             **changes: Any,
         ) -> Auth:
             sock, port = free_socket()
@@ -197,7 +199,7 @@ async def start_auth(clock: Clock) -> AsyncIterator[StartAuth]:
                 config_path,
             )
             settings = Settings(base, "demo-secret", AUDIT_SEAL)
-            public, internal = applications(settings, kept, clock, timeout=timeout)
+            public, internal = applications(settings, kept, clock, timeout=timeout, outside=outside)
             await stack.enter_async_context(serving(public, sock))
             return Auth(url, issuer, config, kept, seal, clock, http, internal=internal)
 

@@ -36,13 +36,22 @@ async def _post(h: House, path: str, headers: Any) -> tuple[int, Any, str]:
 
 async def test_without_a_token_the_answer_says_where_to_learn_about_tokens() -> None:
     async with house([{"slug": "x", "url": DEAD}]) as h:
-        for path in ("/mcp", "/mcp?servers=x", "/mcp/x", "/mcp/nothing"):
+        for path, scope in (
+            ("/mcp", "mcp"),
+            ("/mcp?servers=x", "mcp:x"),
+            ("/mcp?servers=x,y", "mcp:x mcp:y"),
+            ("/mcp?servers=,", "mcp"),
+            ("/mcp/x", "mcp:x"),
+            ("/mcp/nothing", "mcp:nothing"),
+            ("/mcp/no%22slug", "mcp"),
+        ):
             status, body, challenge = await _post(h, path, {"X-Forwarded-Proto": "https"})
             assert status == 401
             assert body["jsonrpc"] == "2.0"
             assert body["error"]["data"]["kind"] == "sign-in-needed"
-            found = re.fullmatch('Bearer resource_metadata="(.*)"', challenge)
+            found = re.fullmatch('Bearer resource_metadata="(.*)", scope="(.*)"', challenge)
             assert found, challenge
+            assert found[2] == scope
             assert found[1] == f"{h.url}/.well-known/oauth-protected-resource/mcp"
             async with h.http.get(found[1], headers={"Origin": "https://client.test"}) as response:
                 assert response.status == 200
@@ -50,6 +59,8 @@ async def test_without_a_token_the_answer_says_where_to_learn_about_tokens() -> 
                 assert await response.json() == {
                     "resource": f"{h.url}/mcp",
                     "resource_name": "strad",
+                    "authorization_servers": [h.url],
+                    "scopes_supported": ["mcp"],
                     "bearer_methods_supported": ["header"],
                 }
 

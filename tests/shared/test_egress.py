@@ -127,3 +127,44 @@ async def test_a_proxy_of_the_environment_is_not_used(monkeypatch: pytest.Monkey
         client.get(server.make_url("/")) as answer,
     ):
         assert await answer.text() == "direct"
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "127.0.0.1",
+        "10.0.0.1",
+        "172.16.0.1",
+        "192.168.1.1",
+        "169.254.169.254",
+        "100.64.0.1",
+        "0.0.0.0",
+        "224.0.0.1",
+        "255.255.255.255",
+        "192.0.2.1",
+        "198.18.0.1",
+        "100.100.100.200",
+        "168.63.129.16",
+        "::1",
+        "::",
+        "fe80::1",
+        "fd00:ec2::254",
+        "fc00::1",
+        "ff02::1",
+        "2001:db8::1",
+        "::ffff:127.0.0.1",
+        "::ffff:8.8.8.8",
+        "2002:7f00:1::",
+        "2001::1",
+        "64:ff9b::7f00:1",
+        "64:ff9b:1::a00:1",
+    ],
+)
+def test_what_a_stranger_names_leads_to_the_public_internet_only(address: str) -> None:
+    with pytest.raises(egress.AddressRefused):
+        egress.check_public(address)
+
+
+@pytest.mark.parametrize("address", ["8.8.8.8", "2606:4700:4700::1111"])
+def test_the_public_internet_can_be_reached(address: str) -> None:
+    egress.check_public(address)

@@ -5,6 +5,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from services.auth.acting import may_change, require_change
 from services.auth.ending import end_everything
+from services.auth.oauth.parts import OAUTH
 from services.auth.parts import PARTS
 from services.auth.trail import note_done_to
 from shared import log
@@ -38,7 +39,8 @@ async def end(request: web.Request) -> web.Response:
     if subject is None:
         return _page(request, email=email, error="Nobody has signed in with this address.")
     await note_done_to(parts.trail, Event.PERSON_ENDED, subject, email, by=principal.subject)
-    ended = await end_everything(parts.sessions, parts.tokens, subject)
+    clients = request.app[OAUTH].store
+    ended = await end_everything(parts.sessions, parts.tokens, clients, subject)
     log.event("person-ended", subject=subject, by=principal.subject)
     return _page(request, done=f"Ended of {email}: {ended}.")
 

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 from services.auth.ending import Ended, end_everything
 from services.auth.login_links import LoginLinks
+from services.auth.oauth.parts import store_of
+from services.auth.oauth.store import OAuthStore
 from services.auth.people import People
 from services.auth.trail import note_done_to
 from shared.clock import Clock, system_clock
@@ -48,6 +50,7 @@ class Desk:
     login_links: LoginLinks
     sessions: SessionWriter
     tokens: TokenWriter
+    clients: OAuthStore
     trail: Trail
 
     async def subject(self, email: str) -> str:
@@ -63,7 +66,7 @@ class Desk:
 
     async def end(self, subject: str) -> Ended:
         """End all sessions and tokens of a person."""
-        return await end_everything(self.sessions, self.tokens, subject)
+        return await end_everything(self.sessions, self.tokens, self.clients, subject)
 
 
 def desk(config: Config, store: KeyValue, seal: Seal, audit: Seal, clock: Clock) -> Desk:
@@ -76,6 +79,7 @@ def desk(config: Config, store: KeyValue, seal: Seal, audit: Seal, clock: Clock)
         login_links=LoginLinks(store, seal, clock, people),
         sessions=SessionWriter(store, seal, clock),
         tokens=TokenWriter(store, seal, clock),
+        clients=store_of(config, store, seal, clock),
         trail=Trail(store, audit, clock, config.audit),
     )
 

@@ -8,6 +8,7 @@ import json
 from aiohttp import web
 
 from services.relay.passport import Passports
+from shared.contracts import scopes
 from shared.contracts.wire import MCP_PATH
 
 _CORS = {
@@ -24,10 +25,12 @@ class Metadata:
 
     def __init__(self, public_url: str, passports: Passports) -> None:
         # one resource for every view of /mcp: rights to single servers are entitlements and not
-        # audiences. No authorization server is named while there is none.
+        # audiences
         document = {
             "resource": f"{public_url}{MCP_PATH}",
             "resource_name": "strad",
+            "authorization_servers": [public_url],
+            "scopes_supported": [scopes.EVERY_SERVER],
             "bearer_methods_supported": ["header"],
         }
         self._document = json.dumps(document)

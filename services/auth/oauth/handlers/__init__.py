@@ -1,0 +1,1 @@
+"""One file for each endpoint or page of OAuth."""

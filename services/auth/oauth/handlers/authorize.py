@@ -1,0 +1,166 @@
+"""/oauth/authorize: a client asks for access, and its person answers (RFC 6749 §4.1, RFC 9207).
+
+A request that cannot be believed is told to the person and not to an address that it names.
+"""
+
+from typing import Any
+
+from aiohttp import web
+from authlib.common.urls import add_params_to_uri  # type: ignore[import-untyped]
+from authlib.oauth2.rfc6749 import OAuth2Error  # type: ignore[import-untyped]
+
+from services.auth.acting import require_change
+from services.auth.oauth import consent, fields
+from services.auth.oauth.consent import Consent, Question
+from services.auth.oauth.description import Undescribed
+from services.auth.oauth.parts import OAUTH
+from services.auth.oauth.server import Asked, Loaded, Server
+from services.auth.parts import PARTS
+from services.auth.trail import note
+from shared import log
+from shared.contracts import scopes
+from shared.contracts.audit import Event
+from shared.contracts.problems import Problem, ProblemKind
+from shared.contracts.wire import AUTHORIZE_PATH
+from shared.web import body
+from shared.web.origin import require_form
+from shared.web.pages import html
+from shared.web.routes import PRINCIPAL
+
+_KNOWN = frozenset(
+    {"response_type", "client_id", "redirect_uri", "scope", "state", "resource", "prompt"}
+    | {"code_challenge", "code_challenge_method", "response_mode"}
+)
+
+
+async def ask(request: web.Request) -> web.Response:
+    """GET: the page that asks; or the answer, where the same was allowed before."""
+    parts, oauth, principal = request.app[PARTS], request.app[OAUTH], request[PRINCIPAL]
+    try:
+        given = fields.read(request.query.items(), _KNOWN)
+    except fields.Malformed as error:
+        raise _unbelievable(str(error)) from error
+    checked = await _checked(request, given)
+    if isinstance(checked, web.Response):
+        return checked
+    server, grant, asked = checked
+    last = await consent.before(oauth.store, principal.subject, asked)
+    if last is not None and given.get("prompt") != "consent" and consent.needs_no_page(asked, last):
+        location = await _allow(request, server, grant, asked, consent.narrowed(asked, last))
+        return web.Response(status=303, headers={"Location": location})
+    sealed = consent.sealed(oauth.seal, principal.digest, given, parts.clock())
+    return _page(request, asked, last, sealed)
+
+
+async def decide(request: web.Request) -> web.Response:
+    """POST: the person's answer."""
+    parts, oauth, principal = request.app[PARTS], request.app[OAUTH], request[PRINCIPAL]
+    require_form(request)
+    await body.read(request)
+    posted = await request.post()
+    sealed = str(posted.get("request", ""))
+    given = consent.opened(oauth.seal, principal.digest, sealed, parts.clock())
+    if given is None:
+        raise _unbelievable("This form is too old, or was put to another session.")
+    checked = await _checked(request, given)
+    if isinstance(checked, web.Response):
+        return checked
+    server, grant, asked = checked
+    if posted.get("answer") != "allow":
+        refused = server.create_authorization_response(
+            Asked("GET", AUTHORIZE_PATH, given), None, grant
+        )
+        return _onward(request, asked, str(refused.location), allowed=False)
+    answer = consent.answer(asked, posted)
+    if answer is None:
+        return _page(request, asked, None, sealed, "Choose at least one server.", 422)
+    location = await _allow(request, server, grant, asked, answer)
+    return _onward(request, asked, location, allowed=True)
+
+
+async def _checked(
+    request: web.Request, given: dict[str, str]
+) -> tuple[Server, Any, Question] | web.Response:
+    """Authlib's verdict on a request, and what to ask; or the error for the client."""
+    parts, oauth, principal = request.app[PARTS], request.app[OAUTH], request[PRINCIPAL]
+    require_change(principal)
+    try:
+        client = await oauth.known.find(given.get("client_id", ""))
+        server = oauth.server(Loaded(client=client))
+        asked = Asked("GET", AUTHORIZE_PATH, given)
+        grant = server.get_consent_grant(asked, principal.person)
+    except Undescribed as error:
+        raise _unbelievable(str(error)) from error
+    except OAuth2Error as error:
+        return _refused(oauth.rules.issuer, error)
+    wanted = scopes.servers(given.get("scope", ""))
+    where = given["redirect_uri"]
+    question = consent.question(parts.config, principal.person.email, client, where, wanted)
+    if not question.servers and not question.every:
+        title = "You may use none of the servers that this client asks for."
+        raise Problem(ProblemKind.FORBIDDEN, title, "Ask an administrator for access.", "no-server")
+    return server, grant, question
+
+
+async def _allow(
+    request: web.Request, server: Server, grant: Any, asked: Question, given: Consent
+) -> str:
+    """Keep what is allowed, and the code for it; gives where to take the code."""
+    parts, oauth, principal = request.app[PARTS], request.app[OAUTH], request[PRINCIPAL]
+    now = int(parts.clock())
+    server.allowed = consent.allowed(parts.config, principal, asked, given, now)
+    answer = server.create_authorization_response(grant.request, principal.person, grant)
+    assert server.code is not None  # everything was checked before
+    await note(
+        parts.trail,
+        Event.CLIENT_CONNECTED,
+        principal.person,
+        digest=principal.digest,
+        token=server.allowed.id,
+    )
+    await oauth.store.make_room(principal.subject)
+    await oauth.store.allow(server.allowed, *server.code)
+    log.event("client-allowed", subject=principal.subject, allowed=server.allowed.id)
+    return str(answer.location)
+
+
+def _page(
+    request: web.Request,
+    asked: Question,
+    last: Consent | None,
+    sealed: str,
+    error: str = "",
+    status: int = 200,
+) -> web.Response:
+    return html(
+        request,
+        request.app[PARTS].pages,
+        "oauth_consent.html",
+        status=status,
+        asked=asked,
+        last=last,
+        sealed=sealed,
+        error=error,
+        action=AUTHORIZE_PATH,
+        here="clients",
+    )
+
+
+def _onward(request: web.Request, asked: Question, to: str, *, allowed: bool) -> web.Response:
+    """To the client by a page of ours: a form of ours may redirect nowhere else (CSP)."""
+    pages = request.app[PARTS].pages
+    return html(request, pages, "oauth_onward.html", to=to, asked=asked, allowed=allowed)
+
+
+def _refused(issuer: str, error: Any) -> web.Response:
+    log.event("authorization-refused", error=error.error)
+    if not error.redirect_uri:
+        raise _unbelievable(error.get_error_description() or error.error)
+    location = add_params_to_uri(error.redirect_uri, [*error.get_body(), ("iss", issuer)])
+    return web.Response(status=303, headers={"Location": location})
+
+
+def _unbelievable(text: str) -> Problem:
+    title = "A client sent you here with a request that cannot be accepted."
+    advice = f"{text} Nothing was allowed. Go back to the client, and connect it anew."
+    return Problem(ProblemKind.BAD_REQUEST, title, advice, "authorization-request")

@@ -1,0 +1,75 @@
+"""POST /oauth/token: a code or a refresh token becomes an access token (RFC 6749 §3.2)."""
+
+from aiohttp import web
+
+from services.auth.oauth import fields
+from services.auth.oauth.parts import OAUTH, OAuth
+from services.auth.oauth.records import Allowed
+from services.auth.oauth.server import Answer, Asked, Loaded
+from services.auth.parts import PARTS
+from services.auth.trail import note
+from shared import log
+from shared.contracts.audit import Event
+from shared.contracts.wire import TOKEN_PATH
+
+_KNOWN = ("grant_type", "code", "redirect_uri", "client_id", "client_secret", "code_verifier")
+_MORE = ("refresh_token", "scope", "resource")
+
+
+async def post(request: web.Request) -> web.Response:
+    """A token, or the error by its name."""
+    oauth = request.app[OAUTH]
+    try:
+        given = await fields.of_form(request, *_KNOWN, *_MORE)
+    except fields.Malformed as error:
+        return fields.refused("invalid_request", str(error))
+    answer = await _answer(request, oauth, given)
+    if answer.status != 200:
+        log.event("oauth-token-refused", error=answer.body.get("error"))
+    return web.json_response(answer.body, status=answer.status, headers={"Pragma": "no-cache"})
+
+
+async def _answer(request: web.Request, oauth: OAuth, given: dict[str, str]) -> Answer:
+    grant_type, loaded = given.get("grant_type"), Loaded()
+    secret = given.get("code" if grant_type == "authorization_code" else "refresh_token", "")
+    if grant_type == "authorization_code" and secret:
+        loaded.code = await oauth.store.code(secret)
+    elif grant_type == "refresh_token" and secret:
+        loaded.refresh = await oauth.store.refresh(secret)
+    found = loaded.code or loaded.refresh
+    if found is not None:
+        loaded.allowed = await oauth.store.allowed(found.allowed)
+    loaded.client = await oauth.known.at_token_endpoint(given.get("client_id", ""), loaded)
+    server = oauth.server(loaded)
+    answer: Answer = server.create_token_response(Asked("POST", TOKEN_PATH, given))
+    if answer.status != 200 or server.issued is None or loaded.allowed is None:
+        return _plain(answer)
+    if not await oauth.store.claim(secret):
+        return await _used_twice(request, oauth, loaded.allowed, str(grant_type))
+    access, refresh = server.issued["access_token"], server.issued.get("refresh_token", "")
+    if not await oauth.store.issue(loaded.allowed, access, refresh, oauth.rules.resource):
+        return _ended()
+    return answer
+
+
+async def _used_twice(
+    request: web.Request, oauth: OAuth, allowed: Allowed, grant_type: str
+) -> Answer:
+    """Of two who bring the same one is not the client, and nobody can tell which (RFC 9700 §4.14):
+    all that was given out for it ends."""
+    reason = "code-replayed" if grant_type == "authorization_code" else "refresh-token-reused"
+    log.warning("oauth-reuse", reason=reason, subject=allowed.person.subject, allowed=allowed.id)
+    await oauth.store.end(allowed)
+    trail = request.app[PARTS].trail
+    await note(trail, Event.CLIENT_ENDED, allowed.person, token=allowed.id, reason=reason)
+    return _ended()
+
+
+def _ended() -> Answer:
+    text = "It was used already, or what it stands for has ended. Connect the client again."
+    return Answer(400, {"error": "invalid_grant", "error_description": text})
+
+
+def _plain(answer: Answer) -> Answer:
+    body = answer.body if isinstance(answer.body, dict) else {"error": "invalid_request"}
+    return Answer(answer.status, body)

@@ -1,0 +1,45 @@
+"""The routes of OAuth. What clients ask directly has no cookie, and no page may ask it."""
+
+from aiohttp import web
+
+from services.auth.oauth.handlers import authorize, clients, metadata, register, revoke, token
+from shared.contracts.config import Config
+from shared.contracts.problems import Problem, ProblemKind
+from shared.contracts.wire import (
+    AUTHORIZATION_SERVER_METADATA_PATH,
+    AUTHORIZE_PATH,
+    CLIENTS_PATH,
+    REGISTER_PATH,
+    REVOKE_PATH,
+    TOKEN_PATH,
+)
+from shared.web.routes import Access, Answer, Handler, Route
+
+
+def oauth_routes(config: Config) -> list[Route]:
+    """All of them, or those that the configuration leaves."""
+    well_known = AUTHORIZATION_SERVER_METADATA_PATH
+    routes = [
+        Route("GET", AUTHORIZE_PATH, authorize.ask, Access.SIGNED_IN),
+        Route("POST", AUTHORIZE_PATH, authorize.decide, Access.SIGNED_IN),
+        Route("GET", CLIENTS_PATH, clients.show, Access.SIGNED_IN),
+        Route("POST", f"{CLIENTS_PATH}/{{id}}/end", clients.end, Access.SIGNED_IN),
+        Route("GET", well_known, metadata.show, Access.PUBLIC, Answer.JSON),
+        Route("OPTIONS", well_known, metadata.preflight, Access.PUBLIC, Answer.JSON),
+        _direct(TOKEN_PATH, token.post),
+        _direct(REVOKE_PATH, revoke.post),
+    ]
+    return [*routes, _direct(REGISTER_PATH, register.post)] if config.oauth.registration else routes
+
+
+def _direct(path: str, handler: Handler) -> Route:
+    return Route("POST", path, handler, Access.GUARDED, Answer.JSON, _no_page)
+
+
+async def _no_page(request: web.Request) -> None:
+    if "Origin" in request.headers:
+        raise Problem(
+            ProblemKind.CROSS_ORIGIN,
+            "Pages may not use this address.",
+            "Use an MCP client; it sends no Origin.",
+        )

@@ -1,0 +1,181 @@
+"""Authlib's authorization server, for one request.
+
+Authlib works synchronously, so it never meets the store: what it may ask for was loaded before, and
+what it decides is kept here until it is stored after. An aiohttp handler does both.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from authlib.oauth2.rfc6749 import (  # type: ignore[import-untyped]
+    AuthorizationServer,
+    ClientMixin,
+    InvalidScopeError,
+    OAuth2Request,
+)
+from authlib.oauth2.rfc6749.requests import BasicOAuth2Payload  # type: ignore[import-untyped]
+from authlib.oauth2.rfc9207 import IssuerParameter  # type: ignore[import-untyped]
+
+from services.auth.oauth import redirects
+from services.auth.oauth.description import GRANTS
+from services.auth.oauth.grants import CodeGrant, Pkce, RefreshGrant, ResourceIndicator
+from services.auth.oauth.records import Allowed, Client, Code, Refresh
+from services.auth.oauth.store import new_access_token, new_refresh_token
+from shared.contracts import scopes
+from shared.contracts.identity import Person
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """Of this installation. `access`: seconds that an access token lasts."""
+
+    issuer: str
+    resource: str
+    access: int
+
+
+@dataclass(slots=True)
+class Loaded:
+    """What the store knows about the request at hand."""
+
+    client: Client | None = None
+    code: Code | None = None
+    refresh: Refresh | None = None
+    allowed: Allowed | None = None
+
+
+@dataclass(slots=True)
+class Answer:
+    """What to send back."""
+
+    status: int
+    body: Any
+    headers: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def location(self) -> str | None:
+        """Where it redirects to."""
+        return self.headers.get("Location")
+
+    @location.setter
+    def location(self, value: str) -> None:
+        self.headers["Location"] = value
+
+
+class Asked(OAuth2Request):  # type: ignore[misc]
+    """A request: its parameters, each there once."""
+
+    def __init__(self, method: str, path: str, fields: dict[str, str]) -> None:
+        # that the public address is https, or this machine, was checked when the settings were read
+        super().__init__(method, f"https://strad{path}")
+        self.payload = BasicOAuth2Payload(fields)
+
+    @property
+    def form(self) -> dict[str, str]:
+        """The same parameters."""
+        fields: dict[str, str] = self.payload.data
+        return fields
+
+
+class PublicClient(ClientMixin):  # type: ignore[misc]
+    """A client to Authlib. It has no secret: who it is shows in where it is answered."""
+
+    def __init__(self, record: Client) -> None:
+        self.record = record
+        self.client_id = record.id
+
+    def get_client_id(self) -> str:
+        return self.record.id
+
+    def get_default_redirect_uri(self) -> None:
+        """None: it says each time where it wants its answer."""
+
+    def get_allowed_scope(self, scope: str | None) -> str:
+        return scopes.of(scopes.servers(scope or ""))
+
+    def check_redirect_uri(self, redirect_uri: str) -> bool:
+        return any(redirects.same(one, redirect_uri) for one in self.record.redirect_uris)
+
+    def check_client_secret(self, _: str) -> bool:
+        return False
+
+    def check_endpoint_auth_method(self, method: str, _: str) -> bool:
+        return bool(method == "none")
+
+    def check_response_type(self, response_type: str) -> bool:
+        return response_type == "code"
+
+    def check_grant_type(self, grant_type: str) -> bool:
+        return grant_type in GRANTS and (grant_type != GRANTS[1] or self.record.refreshes)
+
+
+class _Issuer(IssuerParameter):  # type: ignore[misc]
+    def __init__(self, issuer: str) -> None:
+        self._issuer = issuer
+
+    def get_issuer(self) -> str:
+        return self._issuer
+
+
+class Server(AuthorizationServer):  # type: ignore[misc]
+    """Decides about one request. `issued` and `code` are what it decided, to be stored."""
+
+    def __init__(self, rules: Rules, loaded: Loaded, now: float) -> None:
+        super().__init__()
+        self.rules = rules
+        self.loaded = loaded
+        self.now = now
+        self.issued: dict[str, Any] | None = None
+        self.code: tuple[str, Code] | None = None
+        self.allowed: Allowed | None = None
+        indicator = ResourceIndicator(rules.resource)
+        self.register_grant(CodeGrant, [Pkce(required=True), indicator])
+        self.register_grant(RefreshGrant)
+        self.register_token_generator("default", self._generate)
+        _Issuer(rules.issuer)(self)
+
+    def query_client(self, client_id: str) -> PublicClient | None:
+        """See Authlib."""
+        found = self.loaded.client
+        return PublicClient(found) if found is not None and found.id == client_id else None
+
+    def save_token(self, token: dict[str, Any], request: Any) -> None:
+        """See Authlib."""
+        self.issued = token
+
+    def send_signal(self, name: str, *args: Any, **kwargs: Any) -> None:
+        """Nobody listens."""
+
+    def create_oauth2_request(self, request: Asked) -> Asked:
+        """It is one already."""
+        return request
+
+    def handle_response(self, status: int, body: Any, headers: Any) -> Answer:
+        """See Authlib."""
+        return Answer(status, body, dict(headers))
+
+    def validate_requested_scope(self, scope: str | None) -> None:
+        """See Authlib."""
+        try:
+            scopes.servers(scope or "")
+        except ValueError as error:
+            raise InvalidScopeError() from error
+
+    def _generate(
+        self,
+        grant_type: str,
+        client: PublicClient,
+        user: Person,
+        scope: str,
+        expires_in: int | None,
+        include_refresh_token: bool,
+    ) -> dict[str, Any]:
+        token = {
+            "token_type": "Bearer",
+            "access_token": new_access_token(),
+            "expires_in": self.rules.access,
+            "scope": scope,
+        }
+        if include_refresh_token:
+            token["refresh_token"] = new_refresh_token()
+        return token

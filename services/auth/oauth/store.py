@@ -1,0 +1,191 @@
+"""Where codes, refresh tokens and what people have allowed lie: sealed, under keyed digests.
+
+Only auth reads or writes them. The relay reads access tokens, which are tokens like any other.
+"""
+
+from pydantic import ValidationError
+
+from services.auth.oauth.records import REPLAY_SECONDS, Allowed, Client, Code, Refresh
+from shared import ids, keys
+from shared.clock import Clock
+from shared.contracts.identity import Frozen, Token
+from shared.contracts.wire import ACCESS_TOKEN_PREFIX, REFRESH_TOKEN_PREFIX
+from shared.signing import Seal, SealBroken
+from shared.stores.kv import KeyValue
+from shared.stores.sessions import tell_ended
+from shared.stores.tokens import TokenReader
+
+MAX_CLIENTS = 50  # of one person: one more ends the one unused for longest
+UNUSED_CLIENT_SECONDS = 24 * 3600
+_END_KNOWN_SECONDS = 24 * 3600
+
+
+class OAuthStore:
+    """All methods may raise `StoreUnavailable`. `access`, `refresh`: seconds."""
+
+    def __init__(
+        self, store: KeyValue, seal: Seal, clock: Clock, *, access: int, refresh: int
+    ) -> None:
+        self._store = store
+        self._seal = seal
+        self._clock = clock
+        self._access = access
+        self._refresh = refresh
+        self._tokens = TokenReader(store, seal, clock)
+
+    def digest(self, secret: str) -> str:
+        """The address of a code's or refresh token's record."""
+        return self._seal.digest("oauth", secret)
+
+    async def register(self, client: Client) -> None:
+        """Keep a client that registered itself: for a day, or as long as it is used."""
+        await self._put(keys.OAUTH.key("client", client.id), client, UNUSED_CLIENT_SECONDS)
+
+    async def client(self, client_id: str) -> Client | None:
+        """A client that registered itself."""
+        found = await self._get(keys.OAUTH.key("client", client_id), Client)
+        return found if isinstance(found, Client) else None
+
+    async def allow(self, allowed: Allowed, text: str, code: Code) -> None:
+        """Keep what a person has allowed, and the code that stands for it."""
+        await self._put(keys.OAUTH.key("allowed", allowed.id), allowed, REPLAY_SECONDS)
+        await self._put(keys.OAUTH.key("code", self.digest(text)), code, REPLAY_SECONDS)
+
+    async def code(self, text: str) -> Code | None:
+        """The record of a code, used or not, for as long as a replay is looked for."""
+        found = await self._get(keys.OAUTH.key("code", self.digest(text)), Code)
+        return found if isinstance(found, Code) else None
+
+    async def refresh(self, text: str) -> Refresh | None:
+        """The record of a refresh token, used or not."""
+        found = await self._get(keys.OAUTH.key("refresh", self.digest(text)), Refresh)
+        return found if isinstance(found, Refresh) else None
+
+    async def claim(self, secret: str) -> bool:
+        """Use a code or refresh token: of two who bring the same, one only gets True."""
+        key = keys.OAUTH.key("used", self.digest(secret))
+        return await self._store.add(key, b"1", self._refresh + REPLAY_SECONDS)
+
+    async def allowed(self, allowed_id: str) -> Allowed | None:
+        """What was allowed, unless it has ended."""
+        key, ended = keys.OAUTH.key("allowed", allowed_id), keys.OAUTH.key("ended", allowed_id)
+        if await self._store.get(ended) is not None:
+            return None
+        found = await self._get(key, Allowed)
+        return found if isinstance(found, Allowed) else None
+
+    async def issue(self, allowed: Allowed, access: str, refresh: str, resource: str) -> bool:
+        """Keep new tokens. False when all of it was ended meanwhile: then none of them is good."""
+        now = int(self._clock())
+        life = min(self._refresh, allowed.expires - now) if refresh else self._access
+        current = allowed.model_copy(update={"used": now})
+        subject = allowed.person.subject
+        await self._store.index_add(keys.CLIENTS_OF.key(subject), allowed.id, max(1, life))
+        digest, seconds = self._tokens.digest(access), min(self._access, allowed.expires - now)
+        await self._store.index_add(self._issued(allowed.id), digest, self._access)
+        await self._put(keys.TOKEN.key(digest), _token(current, now + seconds), seconds)
+        if refresh:
+            record = Refresh(allowed=allowed.id, client=allowed.client.id, resource=resource)
+            await self._put(keys.OAUTH.key("refresh", self.digest(refresh)), record, life)
+        await self._put(keys.OAUTH.key("allowed", allowed.id), current, life)
+        if not allowed.client.document:
+            key = keys.OAUTH.key("client", allowed.client.id)
+            await self._put(key, allowed.client, max(life, UNUSED_CLIENT_SECONDS))
+        # whoever ends it notes that first, and looks for tokens then: one of us sees the other
+        if await self._store.get(keys.OAUTH.key("ended", allowed.id)) is None:
+            return True
+        await self.end(allowed)
+        return False
+
+    async def end(self, allowed: Allowed) -> None:
+        """End it with all its tokens, on every replica from the next request on."""
+        await self._store.put(keys.OAUTH.key("ended", allowed.id), b"1", self._end_known())
+        issued = self._issued(allowed.id)
+        digests = await self._store.index(issued)
+        tokens = [keys.TOKEN.key(digest) for digest in digests]
+        await self._store.remove(*tokens, issued, keys.OAUTH.key("allowed", allowed.id))
+        await self._store.index_remove(keys.CLIENTS_OF.key(allowed.person.subject), allowed.id)
+        await tell_ended(self._store, *digests)
+
+    async def end_all(self, subject: str) -> int:
+        """End all that a person has allowed; how many there were."""
+        found = await self.of(subject)
+        for allowed in found:
+            await self.end(allowed)
+        return len(found)
+
+    async def of(self, subject: str) -> list[Allowed]:
+        """What a person has allowed, the newest first."""
+        index, found = keys.CLIENTS_OF.key(subject), []
+        for allowed_id in await self._store.index(index):
+            allowed = await self.allowed(allowed_id)
+            # the index is not sealed: only the record tells whose it is
+            if allowed is None or allowed.person.subject != subject:
+                await self._store.index_remove(index, allowed_id)
+            else:
+                found.append(allowed)
+        return sorted(found, key=lambda one: one.created, reverse=True)
+
+    async def make_room(self, subject: str) -> None:
+        """End those that were used longest ago, so that one more has room."""
+        found = sorted(await self.of(subject), key=lambda one: one.used or one.created)
+        for allowed in found[: max(0, len(found) - MAX_CLIENTS + 1)]:
+            await self.end(allowed)
+
+    async def used(self, allowed: Allowed) -> int:
+        """When it was last used: its newest token, or what the relay has noted of its tokens."""
+        digests = await self._store.index(self._issued(allowed.id))
+        seen = await self._store.get_many([keys.TOKEN_SEEN.key(one) for one in digests])
+        noted = [int(one) for one in seen if one is not None and one.isdigit()]
+        now = int(self._clock())
+        return max([allowed.used or allowed.created, *(one for one in noted if one <= now + 60)])
+
+    async def access(self, text: str) -> Token | None:
+        """The record of a live access token."""
+        found = await self._tokens.verify(text)
+        return found[1] if found is not None else None
+
+    def _end_known(self) -> int:
+        return max(_END_KNOWN_SECONDS, self._refresh) + REPLAY_SECONDS
+
+    @staticmethod
+    def _issued(allowed_id: str) -> str:
+        return keys.OAUTH.key("issued", allowed_id)
+
+    async def _put(self, key: str, record: Frozen, seconds: int) -> None:
+        seconds = max(1, seconds)
+        value = record.model_dump(mode="json")
+        sealed = self._seal.seal(key, value, self._clock() + seconds)
+        await self._store.put(key, sealed, seconds)
+
+    async def _get(self, key: str, kind: type[Frozen]) -> Frozen | None:
+        sealed = await self._store.get(key)
+        if sealed is None:
+            return None
+        try:
+            return kind.model_validate(self._seal.open(key, sealed, self._clock()))
+        except (SealBroken, ValidationError):  # the second: written by another version
+            return None
+
+
+def new_access_token() -> str:
+    """For the relay: an access token."""
+    return ids.new_token(ACCESS_TOKEN_PREFIX)
+
+
+def new_refresh_token() -> str:
+    """For auth alone: a refresh token."""
+    return ids.new_token(REFRESH_TOKEN_PREFIX)
+
+
+def _token(allowed: Allowed, expires: int) -> Token:
+    return Token(
+        id=allowed.id,
+        person=allowed.person,
+        label=allowed.client.name,
+        servers=allowed.servers,
+        created=allowed.used or allowed.created,
+        expires=expires,
+        read_only=allowed.read_only,
+        client=allowed.client.id,
+    )
