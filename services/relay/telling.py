@@ -72,6 +72,11 @@ class Telling:
             for text in await self._news(pending.values()):
                 await out.write(event_of(text))
 
+    async def tell_all(self, out: Out, wanted: Wanted) -> None:
+        """Tell of everything as changed: so it may be when a stream ends, and nobody listens."""
+        for message in wanted.all():
+            await out.write(event_of(rpc.dumps(self.tagged(message))))
+
     def end(self) -> None:
         """End the stream soon."""
         self._ended = True

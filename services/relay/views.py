@@ -1,9 +1,10 @@
 """What a URL shows: one server with its own names, or several with prefixed ones."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from aiohttp import web
 
+from services.relay.alive import Alive
 from services.relay.gate import Gate, Way
 from shared.contracts import scopes
 from shared.contracts.identity import Principal
@@ -11,6 +12,7 @@ from shared.contracts.problems import Problem, ProblemKind
 from shared.web.routes import PRINCIPAL
 
 _PARAMETER = "servers"
+ALL = "all"
 MAX_SLUGS = 64
 
 
@@ -37,7 +39,7 @@ async def view_of(gate: Gate, request: web.Request) -> View:
     subject = principal.subject
     names = named(request)
     if names is None:
-        return View(subject, tuple(await gate.open_all(principal)), merged=True, name="all")
+        return View(subject, tuple(await gate.open_all(principal)), merged=True, name=ALL)
     if len(names) == 1:
         way = await gate.open(principal, names[0])
         return View(subject, (way,), merged=False, name=f"one:{names[0]}")
@@ -85,3 +87,19 @@ def named(request: web.Request) -> list[str] | None:
         advice = "Write ?servers=one or ?servers=one,two, or leave it out for all of them."
         raise Problem(ProblemKind.BAD_REQUEST, title, advice)
     return names
+
+
+def lasting(gate: Gate, view: View, alive: Alive) -> Alive:
+    """`alive` for as long as the view would show the very servers that it shows.
+
+    For streams of changes: a server that comes or goes is one. A call is not ended by it.
+    """
+
+    async def check() -> None:
+        await alive.check()
+        now = await gate.open_all(alive.principal) if view.name == ALL else view.ways
+        if [way.server.slug for way in now] != [way.server.slug for way in view.ways]:
+            title = "The servers that you may use have changed."
+            raise Problem(ProblemKind.FORBIDDEN, title, "Connect again.", reason="other-servers")
+
+    return replace(alive, check=check)

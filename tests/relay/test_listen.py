@@ -260,6 +260,8 @@ async def test_a_subscription_across_views_ends_in_order_when_the_right_does(era
         subject = h.person("ada").subject
         (record,) = (await h.token_writer.of(subject)).values()
         await h.token_writer.revoke(subject, record.id)
+        said = {(await heard.next())["method"] for _ in KINDS}  # it has to look again
+        assert said == {f"notifications/{kind}/list_changed" for kind in KINDS}
         result = {"resultType": "complete", "_meta": {SUBSCRIPTION: "sub"}}
         assert await heard.next() == {"jsonrpc": "2.0", "id": "sub", "result": result}
         assert await heard.next() is None

@@ -2,15 +2,18 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 import aiohttp
 import pytest
 
 from tests.relay.changing import Changing, ChangingLegacy, ChangingModern
-from tests.relay.house import house
+from tests.relay.house import house, write_config
+from tests.relay.new_caller import LISTS, listening
 from tests.relay.old_caller import Heard, OldCaller
+from tests.relay.test_reload import changed
 from tests.relay.twins import twin
 
 FAKES = {"modern": ChangingModern, "legacy": ChangingLegacy}
@@ -130,6 +133,53 @@ async def test_a_newer_stream_of_a_session_ends_the_older_wherever_it_is(
                 await server.changed("tools")
                 assert await third.next() == _changed("tools")
                 assert await third.nothing()
+
+
+@across
+async def test_of_streams_that_begin_at_once_one_remains(era: str, path: str, uri: str) -> None:
+    server = FAKES[era]()
+    async with (
+        server.served() as url,
+        house([{"slug": "a", "url": url}]) as h,
+        AsyncExitStack() as stack,
+    ):
+        caller = await OldCaller.begin(h, path)
+        opened = [stack.enter_async_context(caller.stream()) for _ in range(4)]
+        heard = [Heard(response) for response in await asyncio.gather(*opened)]
+        await _streams(server, 1)
+        server.grow("tools")
+        await server.changed("tools")
+        assert sorted([await one.next() is None for one in heard]) == [False, True, True, True]
+
+
+@pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
+async def test_a_server_that_comes_is_a_change_of_the_lists_and_the_stream_begins_anew(
+    mode: str, tmp_path: Path
+) -> None:
+    a, b, config = ChangingModern(), ChangingModern(), tmp_path / "strad.yaml"
+    bob = {"people": ["bob@strad.test"]}
+    async with (
+        a.served() as one,
+        b.served() as two,
+        house(
+            [{"slug": "a", "url": one}, {"slug": "b", "url": two, "access": bob}],
+            config_path=config,
+        ) as h,
+        AsyncExitStack() as stack,
+    ):
+        if mode == "legacy":
+            caller = await OldCaller.begin(h, "/mcp")
+            heard = await stack.enter_async_context(hearing(caller))
+        else:
+            _, heard = await stack.enter_async_context(listening(h, "/mcp", LISTS))
+        await asyncio.sleep(0.6)  # the file is at rest
+        both = {"people": ["ada@strad.test", "bob@strad.test"]}
+        write_config(config, changed(h.config, b=both))
+        said = {(await heard.next())["method"] for _ in KINDS}
+        assert said == {f"notifications/{kind}/list_changed" for kind in KINDS}
+        if mode != "legacy":
+            assert "result" in await heard.next()
+        assert await heard.next() is None
 
 
 async def test_where_the_session_is_the_servers_own_it_says_whether_it_takes_a_second() -> None:

@@ -7,22 +7,24 @@ from mcp_types.jsonrpc import INVALID_PARAMS
 from services.relay import changes, inbound, rpc
 from services.relay.alive import Alive
 from services.relay.catalog import Catalog
-from services.relay.changes import MAX_URIS
+from services.relay.changes import MAX_URIS, Wanted
 from services.relay.endless import Endless
+from services.relay.gate import Gate
 from services.relay.hello import Hello
 from services.relay.listener import Listener
 from services.relay.out import Out
 from services.relay.seen import Seen
 from services.relay.streams import event_of
 from services.relay.telling import Telling, by_server, together
-from services.relay.views import View
+from services.relay.views import View, lasting
 from shared.contracts.problems import Problem
 
 
 class Listen:
     """Answers for as long as the caller stays and may. Raises `Rejected` or a `Problem`."""
 
-    def __init__(self, listener: Listener, catalog: Catalog, endless: Endless) -> None:
+    def __init__(self, gate: Gate, listener: Listener, catalog: Catalog, endless: Endless) -> None:
+        self._gate = gate
         self._listener = listener
         self._catalog = catalog
         self._endless = endless
@@ -38,15 +40,18 @@ class Listen:
         self._endless.add()
         out, seen = Out(request), Seen(self._catalog, hello)
         telling = Telling(self._listener, seen, view, hello, message["id"])
+        alive, told = lasting(self._gate, view, alive), Wanted()
         try:
             async with alive.hold(), telling.listening(by_server(view, wanted)) as honoured:
-                told = {"notifications": together(view, wanted, honoured).filter}
-                acknowledged = {"method": changes.ACKNOWLEDGED, "params": told}
+                told = together(view, wanted, honoured)
+                params = {"notifications": told.filter}
+                acknowledged = {"method": changes.ACKNOWLEDGED, "params": params}
                 await out.write(event_of(rpc.dumps(telling.tagged(acknowledged))))
                 await telling.run(out)
         except Problem:
             if not out.begun:
                 raise
+            await telling.tell_all(out, Wanted(told.lists))
         meta = {SUBSCRIPTION_ID_META_KEY: message["id"]}
         result = {"resultType": "complete", "_meta": meta}
         answer = {"jsonrpc": "2.0", "id": message["id"], "result": result}

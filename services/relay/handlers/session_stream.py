@@ -18,15 +18,15 @@ from services.relay.bridge import unknown_method
 from services.relay.catalog import Catalog
 from services.relay.changes import ANYTHING, EVERY_LIST, MAX_URIS, Wanted
 from services.relay.endless import Endless
-from services.relay.gate import Way
+from services.relay.gate import Gate, Way
 from services.relay.hello import Hello
 from services.relay.listener import Listener
 from services.relay.out import Out
 from services.relay.seen import Seen
 from services.relay.subscribed import Subscribed
-from services.relay.telling import READY_SECONDS, Telling, by_server
+from services.relay.telling import READY_SECONDS, Telling, by_server, together
 from services.relay.upstream import deadline
-from services.relay.views import View
+from services.relay.views import View, lasting
 from shared import ids
 from shared.contracts.problems import Problem
 
@@ -39,12 +39,14 @@ class SessionStream:
 
     def __init__(
         self,
+        gate: Gate,
         listener: Listener,
         catalog: Catalog,
         subscribed: Subscribed,
         between: Between,
         endless: Endless,
     ) -> None:
+        self._gate = gate
         self._listener = listener
         self._catalog = catalog
         self._subscribed = subscribed
@@ -64,21 +66,23 @@ class SessionStream:
         if not await self._offered(view, hello):
             return web.Response(status=405, headers={"Allow": "POST, DELETE"})
         self._endless.add()
-        name, out = ids.new_id(), Out(request)
-        await self._between.tell("stream-opened", session=place, stream=name)
+        out, told = Out(request), Wanted()
         telling = Telling(self._listener, Seen(self._catalog, hello), view, hello)
         lists = {way.server.slug: EVERY_LIST for way in view.ways}
         try:
             async with (
-                alive.hold(),
-                telling.listening(lists),
-                self._open(telling, view, place, name),
+                lasting(self._gate, view, alive).hold(),
+                self._newest(telling, place) as again,
+                telling.listening(lists) as honoured,
+                self._resources(telling, view, place, again),
             ):
+                told = together(view, EVERY_LIST, honoured)
                 await out.begin()
                 await telling.run(out)
         except Problem:
             if not out.begun:
                 raise
+            await telling.tell_all(out, told)
         return await out.end()
 
     async def subscribe(
@@ -119,20 +123,29 @@ class SessionStream:
         return any(await asyncio.gather(*(one(way) for way in view.ways)))
 
     @asynccontextmanager
-    async def _open(
-        self, telling: Telling, view: View, place: str, name: str
-    ) -> AsyncIterator[None]:
-        again = asyncio.Event()
+    async def _newest(self, telling: Telling, place: str) -> AsyncIterator[asyncio.Event]:
+        """From here on it is the session's stream. The event: its subscriptions have changed."""
+        name, again = ids.new_id(), asyncio.Event()
         self._streams[place, name] = (telling, again)
-        resources = asyncio.create_task(self._resources(telling, view, place, again))
+        try:
+            # known before it is told: of two that begin at once, one ends the other
+            await self._between.tell("stream-opened", session=place, stream=name)
+            yield again
+        finally:
+            del self._streams[place, name]
+
+    @asynccontextmanager
+    async def _resources(
+        self, telling: Telling, view: View, place: str, again: asyncio.Event
+    ) -> AsyncIterator[None]:
+        task = asyncio.create_task(self._listen_anew(telling, view, place, again))
         try:
             yield
         finally:
-            del self._streams[place, name]
-            resources.cancel()
-            await asyncio.gather(resources, return_exceptions=True)
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
 
-    async def _resources(
+    async def _listen_anew(
         self, telling: Telling, view: View, place: str, again: asyncio.Event
     ) -> None:
         """Listen to what the session has subscribed to, and anew when that has changed."""
