@@ -56,6 +56,7 @@ SIGN_IN = Family("tx:", Service.AUTH)
 # whose an address is, and who signed in with it last
 BOUND = Family("who:", Service.AUTH)
 KNOWN = Family("known:", Service.AUTH)
+AUTH_LIMIT = Family("limit:auth:", Service.AUTH)
 LINK = Family("link:", Service.AUTH)
 LINK_USED = Family("link:used:", Service.AUTH)
 TOKEN = Family("tok:", Service.AUTH, frozenset({Service.RELAY}))
@@ -85,6 +86,7 @@ FAMILIES = (
     SIGN_IN,
     BOUND,
     KNOWN,
+    AUTH_LIMIT,
     LINK,
     LINK_USED,
     TOKEN,

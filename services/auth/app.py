@@ -22,6 +22,7 @@ from services.auth.handlers import (
     start,
     tokens,
 )
+from services.auth.limits import Limits, counting
 from services.auth.login_links import LINK_PATH, LoginLinks
 from services.auth.oauth import documents
 from services.auth.oauth.documents import Documents
@@ -65,9 +66,9 @@ MAX_BODY = 64 * 1024
 ROUTES = [
     Route("GET", SIGN_IN_PATH, sign_in.show, Access.PUBLIC),
     Route("GET", links.START_PATH, start.begin, Access.PUBLIC),
-    Route("GET", CALLBACK_PATH, callback.finish, Access.PUBLIC),
-    Route("GET", LINK_PATH, link.show, Access.PUBLIC),
-    Route("POST", LINK_PATH, link.take, Access.PUBLIC),
+    Route("GET", CALLBACK_PATH, counting(callback.finish), Access.PUBLIC),
+    Route("GET", LINK_PATH, counting(link.show), Access.PUBLIC),
+    Route("POST", LINK_PATH, counting(link.take), Access.PUBLIC),
     Route("POST", SIGN_OUT_PATH, sign_out.end, Access.PUBLIC),
     Route("GET", links.SIGNED_OUT_PATH, sign_out.show, Access.PUBLIC),
     Route(
@@ -140,6 +141,7 @@ def applications(
             tokens=TokenWriter(store, seal, clock),
             identify=identify,
             trail=trail,
+            limits=Limits(store, seal, clock, config.trusted_proxies),
         )
 
     public = build(

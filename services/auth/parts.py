@@ -1,6 +1,7 @@
 """What handlers work with, made once by `app` and carried by the application."""
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from aiohttp import web
 from jinja2 import Environment
@@ -16,6 +17,9 @@ from shared.stores.kv import KeyValue
 from shared.stores.sessions import SessionWriter
 from shared.stores.tokens import TokenWriter
 from shared.web.routes import Identify
+
+if TYPE_CHECKING:  # it reads these parts itself
+    from services.auth.limits import Limits
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +38,7 @@ class Parts:
     tokens: TokenWriter
     identify: Identify
     trail: Trail
+    limits: "Limits"
 
 
 PARTS = web.AppKey("parts", Parts)

@@ -11,6 +11,7 @@ from pydantic import Field, model_validator
 from shared.contracts.audit import AuditRules
 from shared.contracts.entitlements import Entitlements
 from shared.contracts.fields import (
+    PRIVATE_NETWORKS,
     Domain,
     Email,
     Headers,
@@ -18,6 +19,7 @@ from shared.contracts.fields import (
     Language,
     Network,
     Origin,
+    Proxy,
     Seconds,
     SecretRef,
     Slug,
@@ -197,6 +199,11 @@ class Config(Strict):
     oauth: OAuthRules = OAuthRules()
     audit: AuditRules = AuditRules()
     limits: LimitRules = LimitRules()
+    trusted_proxies: tuple[Proxy, ...] = Field(
+        PRIVATE_NETWORKS,
+        description="networks of strad's own edge and what stands before it: their word on where a"
+        " request comes from is believed, for limits and for people to read",
+    )
     entitlements: Entitlements = Entitlements()
 
     def server(self, slug: str) -> Server | None:

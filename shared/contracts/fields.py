@@ -170,3 +170,15 @@ Network = Annotated[str, AfterValidator(_network)]
 Language = Annotated[str, AfterValidator(_language)]
 HttpUrl = Annotated[str, AfterValidator(_http_url)]
 Origin = Annotated[str, AfterValidator(_origin)]
+Proxy = ipaddress.IPv4Network | ipaddress.IPv6Network
+PRIVATE_NETWORKS: tuple[Proxy, ...] = tuple(
+    ipaddress.ip_network(text)
+    for text in (
+        "127.0.0.0/8",
+        "::1/128",
+        "10.0.0.0/8",
+        "172.16.0.0/12",
+        "192.168.0.0/16",
+        "fc00::/7",
+    )
+)

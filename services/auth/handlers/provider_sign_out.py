@@ -8,11 +8,12 @@ from aiohttp import web
 
 from services.auth.logout_token import USED_SECONDS, SignedOut
 from services.auth.parts import PARTS, Parts
-from services.auth.refusals import Reason, Refused
+from services.auth.refusals import TEXTS, Reason, Refused
 from services.auth.trail import note_done_to
 from shared import keys, log
 from shared.contracts.audit import Event
 from shared.contracts.identity import Session
+from shared.contracts.problems import ProblemKind
 from shared.web import body
 from shared.web.origin import require_form
 
@@ -22,6 +23,7 @@ SIGNED_OUT: web.RequestKey[SignedOut] = web.RequestKey("signed_out", SignedOut)
 async def guard(request: web.Request) -> web.Response | None:
     """Let only the provider's own, fresh word through; 400 for every other (§2.8)."""
     parts = request.app[PARTS]
+    await parts.limits.check(request)
     require_form(request)
     await body.read(request)
     given = (await request.post()).getall("logout_token", [])
@@ -34,6 +36,8 @@ async def guard(request: web.Request) -> web.Response | None:
             raise Refused(Reason.ALREADY_USED)
     except Refused as refused:
         log.warning("logout-token-refused", reason=refused.reason, detail=refused.detail)
+        if TEXTS[refused.reason][0] is not ProblemKind.PROVIDER_UNAVAILABLE:
+            await parts.limits.failed(request)
         return web.json_response({"error": "invalid_request"}, status=400)
     request[SIGNED_OUT] = word
     return None

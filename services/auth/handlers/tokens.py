@@ -49,6 +49,7 @@ async def create(request: web.Request) -> web.Response:
     )
     if form.errors:
         return await _page(request, parts, form, status=422)
+    await parts.limits.token(principal.subject)
     now = int(parts.clock())
     record = Token(
         id=new_id(),
