@@ -1,17 +1,14 @@
-"""The only wiring of the relay: settings, stores, domain, routes."""
+"""The wiring of the relay: settings, stores, domain, routes. The second port is in `internal`."""
 
 import asyncio
 import gc
 import time
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
 
 from aiohttp import web
 
 from services.relay import upstream as outgoing
-from services.relay.alive import Watch
 from services.relay.ask import Asker
-from services.relay.assertions import by_assertion
 from services.relay.audit import Audit
 from services.relay.bearer import Bearer, TokenSeen
 from services.relay.between import Between
@@ -19,7 +16,6 @@ from services.relay.breaker import Breaker
 from services.relay.bridge import Bridge
 from services.relay.calls import Calls
 from services.relay.catalog import Catalog
-from services.relay.console import Console
 from services.relay.cursors import Cursors
 from services.relay.definitions import Definitions
 from services.relay.endless import Endless
@@ -27,7 +23,6 @@ from services.relay.entitlements.entitling import Entitling
 from services.relay.eras import Eras
 from services.relay.gate import Gate
 from services.relay.handlers.handshake import Handshake
-from services.relay.handlers.internal import Internal
 from services.relay.handlers.legacy import Sessioned
 from services.relay.handlers.listen import Listen
 from services.relay.handlers.mcp import Mcp
@@ -38,6 +33,7 @@ from services.relay.handlers.refresh import Refresh
 from services.relay.handlers.session_stream import SessionStream
 from services.relay.hearing import LegacyHearing
 from services.relay.inbound import MAX_BODY_BYTES
+from services.relay.internal import Parts, internal_port
 from services.relay.legacy import Legacy
 from services.relay.limits import Limits
 from services.relay.listener import Listener
@@ -48,7 +44,6 @@ from services.relay.passage import Passage
 from services.relay.passport import Passports
 from services.relay.pool import Pool
 from services.relay.public import public_routes, render
-from services.relay.questions import Questions
 from services.relay.read_ahead import ReadAhead
 from services.relay.rendezvous import Rendezvous
 from services.relay.renewal import Renewal
@@ -63,22 +58,15 @@ from shared import egress
 from shared.always import always
 from shared.clock import Clock, system_clock
 from shared.contracts.wire import (
-    INTERNAL_RPC_PATH,
-    INTERNAL_SERVERS_PATH,
-    JWKS_PATH,
     Service,
 )
-from shared.entitled import Admission
 from shared.settings import Base, Environment
 from shared.stores.audit import Trail
 from shared.stores.kv import KeyValue
 from shared.stores.redis import connect
-from shared.stores.sessions import SessionReader
 from shared.stores.tokens import TokenReader
 from shared.web import app as web_app
-from shared.web.problems import renderer
-from shared.web.routes import Access, Answer, Identify, Route
-from shared.web.serve import health_routes
+from shared.web.routes import Access
 
 
 def load() -> tuple[Base, web.Application, web.Application]:
@@ -92,22 +80,6 @@ def load() -> tuple[Base, web.Application, web.Application]:
     gc.collect()
     gc.freeze()
     return base, public, internal
-
-
-@dataclass(frozen=True, slots=True)
-class _Parts:
-    """What both ports share."""
-
-    gate: Gate
-    watch: Watch
-    asker: Asker
-    catalog: Catalog
-    calls: Calls
-    states: States
-    audit: Audit
-    refresh: Refresh
-    limits: Limits
-    admission: Admission
 
 
 def build(
@@ -132,7 +104,7 @@ def build(
     calls = Calls(asker, catalog, Marks(catalog, clock), audit)
     gate = Gate(config, entitling.grants, audit)
     refresh = Refresh(entitling.epochs, settings.refresh_token)
-    parts = _Parts(
+    parts = Parts(
         gate, watch, asker, catalog, calls, states, audit, refresh, limits, entitling.admission
     )
 
@@ -166,7 +138,7 @@ def build(
         identify={Access.BEARER: identify},
         max_body=MAX_BODY_BYTES,
     )
-    internal = _internal(settings, store, clock, parts, metadata)
+    internal = internal_port(settings, store, clock, parts, metadata)
 
     async def resources(_: web.Application) -> AsyncIterator[None]:
         tasks = [asyncio.create_task(always(run)) for run in (between.run, *entitling.runs)]
@@ -184,43 +156,3 @@ def build(
     # the internal port is opened first and closed last
     internal.cleanup_ctx.append(resources)
     return public, internal
-
-
-def _internal(
-    settings: Settings, store: KeyValue, clock: Clock, parts: _Parts, metadata: Metadata
-) -> web.Application:
-    sessions = SessionReader(store, settings.base.seal, clock)
-    identify: Identify = by_assertion(
-        settings.apphost_keys, sessions, store, clock, parts.admission
-    )
-    console = Console(parts.catalog, clock)
-    api = Internal(
-        sessions,
-        parts.admission,
-        parts.gate,
-        parts.watch,
-        console,
-        parts.catalog,
-        parts.asker,
-        parts.calls,
-        Questions(parts.states),
-        parts.audit,
-        parts.limits,
-    )
-    routes = [
-        Route("GET", INTERNAL_SERVERS_PATH, api.servers, Access.INTERNAL, Answer.JSON),
-        Route("POST", INTERNAL_RPC_PATH, api.ask, Access.INTERNAL, Answer.JSON),
-        parts.refresh.route(),
-        # for servers beside us, which know the relay by its own name and not by the public one
-        Route("GET", JWKS_PATH, metadata.key_set, Access.PUBLIC, Answer.JSON),
-        *health_routes(store, settings.base.metrics_token),
-    ]
-    return web_app.build(
-        Service.RELAY,
-        routes,
-        config=settings.base.config,
-        render=renderer(),
-        identify={Access.INTERNAL: identify},
-        internal=True,
-        max_body=MAX_BODY_BYTES,
-    )
