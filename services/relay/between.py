@@ -12,6 +12,8 @@ from shared.stores.kv import KeyValue
 
 Do = Callable[[rpc.Message], None]
 CHANNEL = keys.BETWEEN_RELAYS.name
+MISSED = "missed"
+"""Not told by anybody: something may have been, while nobody here could hear it."""
 
 
 class Between:
@@ -38,13 +40,14 @@ class Between:
             async for message in messages:
                 if message is not None:
                     self._hear(message)
+                elif MISSED in self._do:
+                    self._do[MISSED]({})
 
     def _hear(self, raw: bytes) -> None:
-        told = rpc.loads(raw)
-        if told["by"] == self._name:
-            return
-        do = self._do.get(told["kind"])
-        if do is None:
-            log.event("between-unknown", kind=told["kind"])  # a newer replica beside us
-        else:
-            do(told["what"])
+        try:
+            told = rpc.loads(raw)
+            if told["by"] != self._name and told["kind"] in self._do:
+                self._do[told["kind"]](told["what"])
+        except (rpc.Unreadable, KeyError, TypeError):
+            # a replica of another version beside us: neither may silence the other
+            log.warning("between-unreadable")

@@ -13,7 +13,7 @@ from mcp_types.jsonrpc import INVALID_PARAMS
 
 from services.relay import changes, rpc
 from services.relay.alive import Alive
-from services.relay.between import Between
+from services.relay.between import MISSED, Between
 from services.relay.bridge import unknown_method
 from services.relay.catalog import Catalog
 from services.relay.changes import ANYTHING, EVERY_LIST, MAX_URIS, Wanted
@@ -57,6 +57,7 @@ class SessionStream:
         between.on("stream-opened", lambda what: self._end(what["session"], what["stream"]))
         between.on("session-ended", lambda what: self._end(what["session"], ""))
         between.on("subscribed", lambda what: self._look_again(what["session"]))
+        between.on(MISSED, lambda _: self._look_again(None))
         between.on("resources-heard", lambda what: self._heard(what["session"]))
 
     async def get(
@@ -177,9 +178,9 @@ class SessionStream:
             if place == session and name != but:
                 telling.end()
 
-    def _look_again(self, session: str) -> None:
+    def _look_again(self, session: str | None) -> None:
         for (place, _), (_, again) in self._streams.items():
-            if place == session:
+            if session in {None, place}:
                 again.set()
 
     def _heard(self, session: str) -> None:
