@@ -77,10 +77,12 @@ class Audit:
             self._trail.end(entry)
             request[NOTED] = entry.line()
 
-    def allowed(self, principal: Principal, slug: str, tool: str) -> None:
-        """The request at hand calls this tool, and may."""
+    async def allowed(self, principal: Principal, slug: str, tool: str) -> None:
+        """The request at hand calls this tool, and may. A press on Run is in the trail by now."""
         if (current := _CURRENT.get()) is not None:
             self._name(current[0], principal, slug, tool)
+            if current[0].surface == Surface.RUN:
+                await self._trail.begin(current[0])
 
     async def denied(
         self,

@@ -68,7 +68,7 @@ class Calls:
         slug = way.server.slug
         if not isinstance(decision, Denied):
             metrics.DECISIONS.labels("allowed").inc()
-            self._audit.allowed(way.principal, slug, tool)
+            await self._audit.allowed(way.principal, slug, tool)
             return None
         reason = decision.reason
         metrics.DECISIONS.labels(reason).inc()

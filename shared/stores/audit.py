@@ -4,9 +4,9 @@ Entries are sealed under a key of their own: a dump names nobody, and an entry t
 wrote into Redis does not open. Whoever holds a service's Redis password can remove entries; the
 same facts stand in the service's log.
 
-A denial is appended before it takes effect. What is allowed waits for at most BATCH_SECONDS and is
-appended together: a crash loses that much and no more. A request that takes longer is written
-twice, once while it runs.
+A denial, and what a person confirmed, is appended before it takes effect. What is allowed waits for
+at most BATCH_SECONDS and is appended together: a crash loses that much and no more. A request that
+takes longer is written twice, once while it runs.
 """
 
 import asyncio
@@ -58,6 +58,11 @@ class Trail:
             entry.ended = False
             raise
         entry.done = True
+
+    async def begin(self, entry: Entry) -> None:
+        """Append a request that only begins, and only then return. Raises `StoreUnavailable`."""
+        await self._store.append(keys.AUDIT.key, [self._sealed(entry)], self.rules.most)
+        entry.written = True
 
     async def room(self) -> None:
         """Wait until one more entry can be taken. Raises `StoreUnavailable`: it cannot in time."""
@@ -117,7 +122,7 @@ class Trail:
 
     def _take(self) -> None:
         for entry in self._waiting:
-            if not entry.done:
+            if not entry.done and (entry.ended or not entry.written):
                 self._writing.append(self._sealed(entry))
                 entry.written, entry.done = True, entry.ended
         self._waiting = []

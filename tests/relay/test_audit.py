@@ -181,6 +181,29 @@ async def test_a_refusal_that_cannot_be_told_is_no_answer_at_all() -> None:
         store.away = False
 
 
+async def test_a_press_on_run_that_cannot_be_told_runs_nothing() -> None:
+    page = "ui://toys/view.html"
+    tool = TOOL | {"_meta": {"ui": {"resourceUri": page}}}
+    fake, store = modern_fake([tool], lambda *_: DONE), Failing()
+    async with fake.served() as url, house([{"slug": "x", "url": url}], store=store) as h:
+        session = await h.session()
+        pressed = {
+            "method": "tools/call",
+            "params": {"name": "go", "arguments": {}},
+            "surface": "run",
+            "page": page,
+        }
+        store.away = True
+        signed = h.assertion("ada", session, "x")
+        status, body = await h.ask("x", pressed, assertion=signed)
+        assert (status, body["type"]) == (503, "urn:strad:problem:store-unavailable")
+        assert "tools/call" not in fake.methods
+        store.away = False
+        signed = h.assertion("ada", session, "x")
+        assert (await h.ask("x", pressed, assertion=signed))[0] == 200
+        assert fake.methods.count("tools/call") == 1
+
+
 async def test_while_the_trail_is_full_no_call_reaches_a_server(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

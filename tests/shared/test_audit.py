@@ -104,6 +104,23 @@ async def test_a_long_request_stands_in_the_trail_while_it_runs_and_once_more_at
     assert (last["id"], last["status"], "running" in last) == ("one", 200, False)
 
 
+async def test_what_begins_in_the_trail_is_told_there_and_once_more_at_its_end(
+    trail: Trail, store: Failing
+) -> None:
+    for fast in (True, False):
+        one = entry()
+        trail.soon(one)
+        await trail.begin(one)
+        first = (await told(store))[-1]
+        assert (first["id"], first["running"]) == ("one", True)
+        if not fast:
+            await asyncio.sleep(2 * audit.BATCH_SECONDS)
+        trail.end(one)
+        await eventually(store, 2)
+        assert ["running" in record for record in await told(store)] == [True, False]
+        await store.trim(keys.AUDIT.key, time.time() + 1)
+
+
 async def test_a_request_that_is_denied_meanwhile_is_told_once(
     trail: Trail, store: Failing
 ) -> None:
