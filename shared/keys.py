@@ -75,6 +75,7 @@ UPSTREAM = Family("up:", Service.RELAY)
 FRAME = Family("frame:", Service.APPHOST)
 SESSION_SEEN = Family("seen:sess:", Service.APPHOST, _EVERYONE)
 TOKEN_SEEN = Family("seen:tok:", Service.RELAY, frozenset({Service.AUTH}))
+TOKEN_USE = Family("seen:tok:by:", Service.RELAY, frozenset({Service.AUTH}))
 
 AUDIT = Stream("audit:log", frozenset({Service.AUTH, Service.RELAY}))
 AUDITOR = "auditor"  # the Redis user of `strad audit`, who reads that stream and nothing else
@@ -104,6 +105,7 @@ FAMILIES = (
     FRAME,
     SESSION_SEEN,
     TOKEN_SEEN,
+    TOKEN_USE,
 )
 
 BETWEEN_RELAYS = Channel("mcp:between", Service.RELAY, Service.RELAY)

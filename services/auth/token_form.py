@@ -40,6 +40,7 @@ class TokenForm:
     label: str
     life: int
     servers: tuple[str, ...] = ()
+    read_only: bool = False
     errors: dict[str, str] = field(default_factory=dict)
 
 
@@ -75,7 +76,8 @@ def read(
         chosen = tuple(slug for slug in chosen if slug in servers)
     if len(labels) >= MAX_TOKENS:
         errors["form"] = f"You have {MAX_TOKENS} tokens, which is the most. Revoke one first."
-    return TokenForm(label[:MAX_LABEL], life, chosen, errors)
+    # anything but the tick left out is the stricter choice
+    return TokenForm(label[:MAX_LABEL], life, chosen, "read_only" in posted, errors)
 
 
 def label_problem(label: str, labels: Collection[str]) -> str:

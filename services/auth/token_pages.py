@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from shared.contracts.config import Config
-from shared.contracts.identity import Token
+from shared.contracts.identity import Token, TokenUse
 from shared.contracts.wire import MCP_PATH
 from shared.entitled import servers_of
 
@@ -23,13 +23,14 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One token in the list, in words. `soon`: it ends within a week."""
+    """One token in the list, in words. `by`: who used it last. `soon`: it ends within a week."""
 
     id: str
     label: str
     servers: str
     created: str
     used: str
+    by: str
     ends: str
     soon: bool
 
@@ -40,8 +41,10 @@ def choices(config: Config, email: str) -> list[Choice]:
     return [Choice(one.slug, one.name) for one in config.servers if one.slug in mine]
 
 
-def row(token: Token, seen: bytes | None, mine: Mapping[str, str], now: float) -> Row:
-    """A token's row. `seen`: the relay's note of the last use; `mine`: slug to name.
+def row(
+    token: Token, seen: bytes | None, use: TokenUse | None, mine: Mapping[str, str], now: float
+) -> Row:
+    """A token's row. `seen`, `use`: the relay's notes of the last use; `mine`: slug to name.
 
     A server that the person may no longer use is shown by its slug, which they chose themselves.
     """
@@ -52,9 +55,10 @@ def row(token: Token, seen: bytes | None, mine: Mapping[str, str], now: float) -
     return Row(
         id=token.id,
         label=token.label,
-        servers=servers,
+        servers=f"{servers} · read only" if token.read_only else servers,
         created=day(token.created),
         used=_used(seen, now),
+        by="" if use is None else " · ".join(filter(None, (use.client, use.address))),
         ends=day(token.expires),
         soon=token.expires - now < _SOON_SECONDS,
     )
@@ -79,7 +83,8 @@ def _used(seen: bytes | None, now: float) -> str:
         moment = 0
     if not 0 < moment <= now + 60:
         return "never" if seen is None else "unknown"
-    return "today" if day(moment) == day(now) else day(moment)
+    when = f"{datetime.fromtimestamp(moment, UTC):%H:%M} UTC"
+    return f"today, {when}" if day(moment) == day(now) else f"{day(moment)}, {when}"
 
 
 def day(moment: float) -> str:

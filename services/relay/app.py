@@ -10,7 +10,7 @@ from aiohttp import web
 from services.relay import upstream as outgoing
 from services.relay.ask import Asker
 from services.relay.audit import Audit
-from services.relay.bearer import Bearer, TokenSeen
+from services.relay.bearer import Bearer
 from services.relay.between import Between
 from services.relay.breaker import Breaker
 from services.relay.bridge import Bridge
@@ -52,6 +52,7 @@ from services.relay.sessions import McpSessions
 from services.relay.settings import Settings, read
 from services.relay.states import States
 from services.relay.subscribed import Subscribed
+from services.relay.token_seen import TokenSeen
 from services.relay.turns import Turns
 from services.relay.upstream import Upstream
 from shared import egress
@@ -109,7 +110,10 @@ def build(
     )
 
     sessions = McpSessions(store, seal, clock, config.limits.sessions)
-    tokens, seen = TokenReader(store, seal, clock), TokenSeen(store, clock)
+    tokens, seen = (
+        TokenReader(store, seal, clock),
+        TokenSeen(store, seal, clock, config.trusted_proxies),
+    )
     identify = Bearer(store, tokens, sessions, seen, limits, entitling.admission).identify
     bridge = Bridge(asker, parts.calls, offered)
     merge = Merge(asker, catalog, parts.calls, Cursors(seal, clock))

@@ -1,6 +1,5 @@
 """Who calls `/mcp`: one bearer token, in the header and nowhere else (RFC 6750, RFC 9728)."""
 
-import contextlib
 from collections import OrderedDict
 
 from aiohttp import web
@@ -9,42 +8,19 @@ from services.relay.limits import KEEP_SECONDS, Limits
 from services.relay.lost import SESSION_HEADER
 from services.relay.read_ahead import ReadAhead
 from services.relay.sessions import McpSessions
+from services.relay.token_seen import TokenSeen
 from services.relay.views import named, named_alone
 from shared import keys
-from shared.clock import Clock
 from shared.contracts import scopes
 from shared.contracts.identity import Principal, Token
 from shared.contracts.problems import Problem, ProblemKind
 from shared.contracts.wire import MCP_PATH, RESOURCE_METADATA_PATH, TOKENS_PATH
 from shared.entitled import Admission
 from shared.ids import is_token
-from shared.stores.kv import KeyValue, StoreUnavailable
 from shared.stores.tokens import TokenReader
 from shared.web.routes import PRINCIPAL, Access, route_of
 
-SEEN_EVERY_SECONDS = 60
 _MAX_REMEMBERED = 10_000
-
-
-class TokenSeen:
-    """Notes when a token was last used, at most once a minute; a note that fails is left out."""
-
-    def __init__(self, store: KeyValue, clock: Clock) -> None:
-        self._store = store
-        self._clock = clock
-        self._noted: dict[str, float] = {}
-
-    async def note(self, digest: str, token: Token) -> None:
-        """The token was used now."""
-        now = self._clock()
-        if now - self._noted.get(digest, 0.0) < SEEN_EVERY_SECONDS:
-            return
-        self._noted = {d: t for d, t in self._noted.items() if now - t < SEEN_EVERY_SECONDS}
-        self._noted[digest] = now
-        seconds = max(1, token.expires - int(now))
-        with contextlib.suppress(StoreUnavailable):
-            key = keys.TOKEN_SEEN.key(digest)
-            await self._store.put(key, str(int(now)).encode(), seconds)
 
 
 class Bearer:
@@ -86,7 +62,7 @@ class Bearer:
             )
         digest, token = found
         self._remember(digest, token.person.subject)
-        await self._seen.note(digest, token)
+        await self._seen.note(digest, token, request)
         return Principal(
             person=token.person,
             digest=digest,

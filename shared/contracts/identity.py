@@ -76,6 +76,13 @@ class Token(Frozen):
     client: str | None = None
 
 
+class TokenUse(Frozen):
+    """Who used a token last. `client`: its own word, printable; `address`: as proxies tell it."""
+
+    client: str
+    address: str
+
+
 class Principal(Frozen):
     """The authenticated caller of one request.
 

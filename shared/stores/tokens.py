@@ -3,11 +3,14 @@
 auth writes, the relay reads. The token itself is shown once and stored nowhere.
 """
 
+import contextlib
+from collections.abc import Iterable
+
 from pydantic import ValidationError
 
 from shared import keys
 from shared.clock import Clock
-from shared.contracts.identity import Token
+from shared.contracts.identity import Token, TokenUse
 from shared.ids import is_token, new_token
 from shared.signing import Seal, SealBroken
 from shared.stores.kv import KeyValue
@@ -72,6 +75,19 @@ class TokenWriter(TokenReader):
             else:
                 found[digest] = record
         return dict(sorted(found.items(), key=lambda item: item[1].created, reverse=True))
+
+    async def uses(self, digests: Iterable[str]) -> dict[str, TokenUse]:
+        """Who used these tokens last, by digest, as far as the relay has noted it."""
+        places = {digest: keys.TOKEN_USE.key(digest) for digest in digests}
+        found = await self._store.get_many(list(places.values()))
+        uses: dict[str, TokenUse] = {}
+        for (digest, key), sealed in zip(places.items(), found, strict=True):
+            with contextlib.suppress(SealBroken, ValidationError):
+                if sealed is not None:
+                    uses[digest] = TokenUse.model_validate(
+                        self._seal.open(key, sealed, self._clock())
+                    )
+        return uses
 
     async def revoke(self, subject: str, token_id: str) -> bool:
         """Revoke a person's token by its id; False when that person has no such token."""

@@ -15,11 +15,12 @@ ADA = "ada@strad.test"
 async def test_an_operator_makes_lists_and_revokes_a_token_for_a_person(auth: Auth) -> None:
     await auth.signed_in()
     desk = desk_of(auth)
-    text = await tokens.make(desk, ADA, "Robot", 7, ["toys", "toys"])
+    text = await tokens.make(desk, ADA, "Robot", 7, ["toys", "toys"], read_only=True)
     found = await reader(auth).verify(text)
     assert found is not None
     record = found[1]
     assert (record.person.email, record.label, record.servers) == (ADA, "Robot", ("toys",))
+    assert record.read_only
     assert record.expires - record.created == 7 * 86400
     listed = await tokens.show(desk, ADA)
     assert listed.startswith(f"{record.id}  Robot  toys  until ")
@@ -50,14 +51,14 @@ async def test_what_the_page_would_refuse_the_command_refuses(
 ) -> None:
     await make(auth, await auth.signed_in())
     with pytest.raises(Wrong) as wrong:
-        await tokens.make(desk_of(auth), ADA, name, days, servers)
+        await tokens.make(desk_of(auth), ADA, name, days, servers, read_only=False)
     assert fix in wrong.value.fix
 
 
 async def test_nobody_gets_a_token_who_has_never_signed_in_nor_loses_anothers(auth: Auth) -> None:
     desk = desk_of(auth)
     with pytest.raises(Unknown):
-        await tokens.make(desk, ADA, "Robot", 7, [])
+        await tokens.make(desk, ADA, "Robot", 7, [], read_only=False)
     text = await make(auth, await auth.signed_in())
     await auth.signed_in("demo-charles")
     found = await reader(auth).verify(text)

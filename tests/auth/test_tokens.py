@@ -1,11 +1,14 @@
 """Personal access tokens: made, shown once, listed, limited, revoked."""
 
+from datetime import UTC, datetime
+
 import pytest
 
 from shared import keys
 from shared.contracts.identity import Session, SessionKind
 from shared.contracts.wire import SESSION_COOKIE
 from shared.ids import is_token
+from shared.signing import Seal
 from shared.stores.sessions import SessionWriter
 from shared.web import body
 from tests.auth.conftest import CHARLES, Auth
@@ -129,8 +132,8 @@ async def test_an_expired_token_is_refused_and_leaves_the_list(auth: Auth) -> No
         (b"\xff", "unknown"),
         (b"99999999999", "unknown"),
         (b"-1", "unknown"),
-        ("now", "today"),
-        (b"1000000000", "9 Sep 2001"),
+        ("now", "today, {} UTC"),
+        (b"1000000000", "9 Sep 2001, 01:46 UTC"),
     ],
 )
 async def test_the_last_use_is_what_the_relay_noted(
@@ -142,7 +145,31 @@ async def test_the_last_use_is_what_the_relay_noted(
         value = str(int(auth.clock.now)).encode() if isinstance(seen, str) else seen
         await auth.store.put(keys.TOKEN_SEEN.key(reader(auth).digest(text)), value, 60)
     page = await browser.get(f"{auth.url}/auth/tokens")
-    assert f'<td data-label="Last used">{words}</td>' in page.text
+    now = f"{datetime.fromtimestamp(auth.clock.now, UTC):%H:%M}"
+    assert f'<td data-label="Last used">{words.format(now)}</td>' in page.text
+
+
+async def test_who_used_a_token_last_is_shown_and_only_if_the_relay_wrote_it(auth: Auth) -> None:
+    browser = await auth.signed_in()
+    digest = reader(auth).digest(await make(auth, browser))
+    key = keys.TOKEN_USE.key(digest)
+    use = {"client": "node/24 <b>", "address": "203.0.113.5"}
+    for seal, shown in ((Seal([b"x" * 32], b"i" * 32), False), (auth.seal, True)):
+        await auth.store.put(key, seal.seal(key, use, auth.clock() + 60), 60)
+        page = await browser.get(f"{auth.url}/auth/tokens")
+        assert ("node/24 &lt;b&gt; · 203.0.113.5" in page.text) is shown
+
+
+@pytest.mark.parametrize(("form", "limited"), [({}, False), ({"read_only": "1"}, True)])
+async def test_a_token_can_be_limited_to_reading(
+    auth: Auth, form: dict[str, str], limited: bool
+) -> None:
+    browser = await auth.signed_in()
+    found = await reader(auth).verify(await make(auth, browser, **form))
+    assert found is not None
+    assert found[1].read_only is limited
+    page = await browser.get(f"{auth.url}/auth/tokens")
+    assert ("All of yours · read only" in page.text) is limited
 
 
 async def test_a_session_from_a_sign_in_link_may_look_but_not_change(auth: Auth) -> None:

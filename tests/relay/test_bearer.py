@@ -122,14 +122,29 @@ async def test_the_last_use_of_a_token_is_noted_once_a_minute() -> None:
     async with house([], store=Counting()) as h:
         for _ in range(3):
             await h.modern("/mcp", "tools/list")
-        noted = [key for key in writes if key.startswith(keys.TOKEN_SEEN.prefix)]
-        assert len(noted) == 1
-        seen = await h.store.get(noted[0])
+        noted = sorted(key for key in writes if key.startswith(keys.TOKEN_SEEN.prefix))
+        assert len(noted) == 2  # when, and by whom
+        seen = await h.store.get(next(key for key in noted if ":by:" not in key))
         assert seen is not None
         assert abs(int(seen) - h.clock()) < 5
         h.clock.offset += 61
         await h.modern("/mcp", "tools/list")
-        assert len([key for key in writes if key.startswith(keys.TOKEN_SEEN.prefix)]) == 2
+        assert len([key for key in writes if key.startswith(keys.TOKEN_SEEN.prefix)]) == 4
+
+
+async def test_who_used_a_token_is_noted_sealed_and_in_plain_letters() -> None:
+    async with house([]) as h:
+        headers = {"User-Agent": "node/24 <b>\u00e9" + "x" * 99, "X-Forwarded-For": "203.0.113.5"}
+        await h.modern("/mcp", "tools/list", headers=headers)
+        digest = h.token_writer.digest(await h.token())
+        key = keys.TOKEN_USE.key(digest)
+        sealed = await h.store.get(key)
+        assert sealed is not None
+        assert b"203.0" not in sealed
+        use = h.settings.base.seal.open(key, sealed, h.clock())
+        assert use["address"] == "203.0.113.5"
+        assert use["client"].startswith("node/24 b")
+        assert len(use["client"]) == 60
 
 
 class Broken(MemoryKeyValue):

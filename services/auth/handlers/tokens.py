@@ -56,6 +56,7 @@ async def create(request: web.Request) -> web.Response:
         person=principal.person,
         label=form.label,
         servers=form.servers or None,
+        read_only=form.read_only,
         created=now,
         expires=now + form.life,
     )
@@ -108,8 +109,12 @@ async def _page(
     names = {choice.slug: choice.name for choice in mine}
     live = await parts.tokens.of(principal.subject)
     seen = await parts.store.get_many([keys.TOKEN_SEEN.key(digest) for digest in live])
+    uses = await parts.tokens.uses(live)
     now = parts.clock()
-    rows = [row(token, used, names, now) for token, used in zip(live.values(), seen, strict=True)]
+    rows = [
+        row(token, used, uses.get(digest), names, now)
+        for (digest, token), used in zip(live.items(), seen, strict=True)
+    ]
     return html(
         request,
         parts.pages,

@@ -72,8 +72,11 @@ def _token_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParse
     one.add_argument("--name", required=True, help="such as the client and the machine")
     one.add_argument("--days", type=int, default=30, help="until it ends")
     one.add_argument("--server", action="append", default=[], metavar="SLUG", help="only this one")
+    one.add_argument("--read-only", action="store_true", help="only tools that read")
     one.set_defaults(
-        run=lambda desk, asked: tokens.make(desk, asked.email, asked.name, asked.days, asked.server)
+        run=lambda desk, asked: tokens.make(
+            desk, asked.email, asked.name, asked.days, asked.server, read_only=asked.read_only
+        )
     )
     one = verb.add_parser("revoke", help="end one")
     one.add_argument("email", type=_email)

@@ -22,7 +22,9 @@ async def show(desk: Desk, email: str) -> str:
     return "\n".join(lines) or f"{email} has no access tokens."
 
 
-async def make(desk: Desk, email: str, name: str, days: int, servers: Collection[str]) -> str:
+async def make(
+    desk: Desk, email: str, name: str, days: int, servers: Collection[str], *, read_only: bool
+) -> str:
     """Make a token and give it, this once. Raises `Unknown` and `Wrong`."""
     person = await desk.people.find(email)
     if person is None:
@@ -34,6 +36,7 @@ async def make(desk: Desk, email: str, name: str, days: int, servers: Collection
         person=person,
         label=name,
         servers=tuple(dict.fromkeys(servers)) or None,
+        read_only=read_only,
         created=now,
         expires=now + days * DAY,
     )
