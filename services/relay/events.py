@@ -10,6 +10,7 @@ from services.relay.upstream import MAX_ANSWER_BYTES, told, too_large
 from shared.contracts.config import Server
 
 SILENT_SECONDS = 15.0
+PIECE_BYTES = 16 * 1024
 
 
 async def events_of(
@@ -25,13 +26,14 @@ async def events_of(
         try:
             async with asyncio.timeout(SILENT_SECONDS):
                 with told(server):
-                    chunk = await response.content.readany()
+                    chunk = await response.content.read(PIECE_BYTES)
         except TimeoutError:
             yield []
             continue
         try:
             if events := splitter.feed(chunk):
                 yield events
+                await asyncio.sleep(0)  # where more is there already, nothing else would wait
         except EventTooLarge as error:
             raise too_large(server) from error
     if rest := splitter.rest():

@@ -71,7 +71,7 @@ async def test_a_flood_of_tiny_events_holds_up_nobody_else(thing: bytes) -> None
             taken.append(time.monotonic() - started)
             assert status == 200
         listener.cancel()
-        # with a write for each event it was one second and a half for each call
-        assert sum(taken) / len(taken) < 0.8, taken
+        # a second and a half for each call, where a piece of any size is worked off at one go
+        assert sum(taken) / len(taken) < 0.6, taken
         with pytest.raises((asyncio.CancelledError, aiohttp.ClientError)):
             await listener
