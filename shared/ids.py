@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from shared.contracts.wire import ACCESS_TOKEN_PREFIX, TOKEN_PREFIX
 
 ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+_CHARS = frozenset(ALPHABET)
 _SECRET_CHARS = 43  # 62**43 > 2**256
 _CHECK_CHARS = 6  # 62**6 > 2**32
 _BEARER = (TOKEN_PREFIX, ACCESS_TOKEN_PREFIX)
@@ -34,7 +35,7 @@ def is_token(text: str, prefixes: Sequence[str] = _BEARER) -> bool:
     if prefix is None or len(text) != len(prefix) + _SECRET_CHARS + _CHECK_CHARS:
         return False
     body, check = text[len(prefix) : -_CHECK_CHARS], text[-_CHECK_CHARS:]
-    return all(char in ALPHABET for char in body) and _checksum(body) == check
+    return _CHARS.issuperset(body) and _checksum(body) == check
 
 
 def _checksum(body: str) -> str:

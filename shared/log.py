@@ -12,6 +12,7 @@ from typing import Any
 from aiohttp.http_exceptions import HttpProcessingError
 
 _LOGGER = logging.getLogger("strad")
+_ENCODE = json.JSONEncoder(default=str).encode
 
 
 class _JsonLines(logging.Formatter):
@@ -29,11 +30,14 @@ class _JsonLines(logging.Formatter):
             fields["error"] = (
                 type(error).__name__ if quotes else self.formatException(record.exc_info)
             )
-        return json.dumps(fields, default=str)
+        return _ENCODE(fields)
 
 
 def configure() -> None:
     """Send all logging of this process to standard output as JSON lines."""
+    # no line says where in the code it was written, and finding that out costs more than the rest
+    logging._srcfile = None  # as logging's own HOWTO
+    logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
     handler = logging.StreamHandler(sys.stdout)
     handler.setFormatter(_JsonLines())
     root = logging.getLogger()

@@ -1,5 +1,7 @@
 """Counters and timings, in one registry per process, served on the internal port."""
 
+import functools
+
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
 REGISTRY = CollectorRegistry()
@@ -22,6 +24,29 @@ CIRCUITS = Gauge(
     ["server"],
     registry=REGISTRY,
 )
+
+
+def request(service: str, route: str, status: int, seconds: float) -> None:
+    """One request was answered."""
+    _answered(service, route, status).inc()
+    _took(service, route).observe(seconds)
+
+
+# looked up by the library, its child costs more than what is counted
+@functools.cache
+def _answered(service: str, route: str, status: int) -> Counter:
+    return REQUESTS.labels(service, route, status)
+
+
+@functools.cache
+def _took(service: str, route: str) -> Histogram:
+    return SECONDS.labels(service, route)
+
+
+@functools.cache
+def decision(name: str) -> Counter:
+    """How often it was decided so. `name`: `allowed`, `in-grace`, or a reason."""
+    return DECISIONS.labels(name)
 
 
 def text() -> bytes:

@@ -57,14 +57,16 @@ class Seal:
         if not keys or any(len(key) < MIN_KEY_BYTES for key in (*keys, index)):
             raise ValueError(f"a seal needs keys of at least {MIN_KEY_BYTES} bytes")
         self._ciphers = [AESGCM(_derive(key, "seal")) for key in keys]
-        self._index = _derive(index, "index")
+        # keyed once, and copied for each digest
+        self._index = hmac.new(_derive(index, "index"), digestmod=hashlib.sha256)
 
     def digest(self, purpose: str, secret: str) -> str:
         """Keyed digest of a secret, 43 URL-safe characters: the address of its record."""
         # a cookie may hold bytes that are no text; they have a digest like any other
         text = f"{purpose}\0{secret}".encode(errors="surrogateescape")
-        mac = hmac.digest(self._index, text, hashlib.sha256)
-        return base64.urlsafe_b64encode(mac).rstrip(b"=").decode()
+        mac = self._index.copy()
+        mac.update(text)
+        return base64.urlsafe_b64encode(mac.digest()).rstrip(b"=").decode()
 
     def seal(self, key: str, record: dict[str, Any], expires: float) -> bytes:
         """Seal a JSON record for one key of Redis or of ours. `expires`: Unix seconds, inside."""
@@ -74,6 +76,10 @@ class Seal:
 
     def open(self, key: str, sealed: bytes, now: float) -> dict[str, Any]:
         """Open a record sealed for this key. Raises `SealBroken`, late ones `SealExpired`."""
+        return self.open_with_end(key, sealed, now)[0]
+
+    def open_with_end(self, key: str, sealed: bytes, now: float) -> tuple[dict[str, Any], float]:
+        """As `open`; the record and its end, in Unix seconds."""
         if sealed[:1] != _VERSION or len(sealed) <= 1 + _NONCE_BYTES:
             raise SealBroken("unknown form")
         nonce, text = sealed[1 : 1 + _NONCE_BYTES], sealed[1 + _NONCE_BYTES :]
@@ -84,8 +90,7 @@ class Seal:
                 continue
             if plain["exp"] <= now:
                 raise SealExpired("past its end")
-            record: dict[str, Any] = plain["rec"]
-            return record
+            return plain["rec"], plain["exp"]
         raise SealBroken("not sealed by us for this key")
 
 

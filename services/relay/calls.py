@@ -67,7 +67,7 @@ class Calls:
             decision = Denied(Reason.FOR_PAGES_ONLY) if tool in known.hidden else decision
         slug = way.server.slug
         if not isinstance(decision, Denied):
-            metrics.DECISIONS.labels("allowed").inc()
+            metrics.decision("allowed").inc()
             await self._audit.allowed(way.principal, slug, tool)
             return None
         reason = decision.reason

@@ -44,7 +44,7 @@ class Gate:
         decision = may_use(principal, grant, server)
         if isinstance(decision, Denied) or server is None:
             raise await self._nothing_here(principal, slug, decision)
-        metrics.DECISIONS.labels("allowed").inc()
+        metrics.decision("allowed").inc()
         return Way(principal, grant, server)
 
     async def open_all(self, principal: Principal) -> list[Way]:

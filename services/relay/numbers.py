@@ -11,6 +11,13 @@ from typing import Any
 
 _LONGEST = 4000  # digits of an integer that Python reads and writes without complaint
 _MARK = f"strad-number-{secrets.token_hex(16)}"
+_PLAIN = {
+    (ascii_only, in_order): json.JSONEncoder(
+        separators=(",", ":"), ensure_ascii=ascii_only, sort_keys=in_order
+    )
+    for ascii_only in (False, True)
+    for in_order in (False, True)
+}
 
 
 class Number:
@@ -49,6 +56,13 @@ def integer(text: str) -> int | Number:
 
 def dumps(value: Any, *, ascii_only: bool, in_order: bool = False) -> str:
     """The compact JSON of a value that may hold `Number`s. `in_order`: members by their names."""
+    try:
+        return _PLAIN[ascii_only, in_order].encode(value)
+    except TypeError:  # it holds a `Number`, or what is no JSON
+        return _with_numbers(value, ascii_only=ascii_only, in_order=in_order)
+
+
+def _with_numbers(value: Any, *, ascii_only: bool, in_order: bool) -> str:
     kept: list[str] = []
 
     def put_off(item: object) -> str:

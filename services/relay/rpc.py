@@ -6,7 +6,6 @@ Other people's messages are never put into models: a model drops what it does no
 import hashlib
 import json
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 from aiohttp import web
@@ -33,7 +32,7 @@ class TooHeavy(Unreadable):
 
 def loads(raw: bytes) -> Any:
     """A JSON value (RFC 8259, UTF-8). Raises `Unreadable`, also for absurd nesting and weight."""
-    return _read(raw, None)
+    return _read(raw, _ANY)
 
 
 def loads_once(raw: bytes) -> Any:
@@ -42,26 +41,21 @@ def loads_once(raw: bytes) -> Any:
     The relay decides on what it reads and forwards the bytes: with a repeated name the server could
     read another message than the one that was decided on.
     """
-    return _read(raw, _unique)
+    return _read(raw, _ONCE)
 
 
-def _read(raw: bytes, members: Callable[[list[tuple[str, Any]]], Message] | None) -> Any:
+def _read(raw: bytes, readers: tuple[json.JSONDecoder, json.JSONDecoder]) -> Any:
     if weigh.is_too_heavy(raw):
         raise TooHeavy
-    read = partial(
-        json.loads,
-        parse_constant=_no_constant,
-        parse_float=numbers.fraction,
-        object_pairs_hook=members,
-    )
+    quick, patient = readers
     try:
         text = raw.decode()
         try:
-            return read(text)
+            return quick.decode(text)
         except json.JSONDecodeError:
             raise
         except ValueError:  # also an integer of thousands of digits
-            return read(text, parse_int=numbers.integer)
+            return patient.decode(text)
     except (ValueError, RecursionError) as error:
         raise Unreadable(str(error)) from error
 
@@ -137,3 +131,23 @@ def _unique(pairs: list[tuple[str, Any]]) -> Message:
 
 def _no_constant(name: str) -> Any:
     raise ValueError(f"{name} is not JSON")
+
+
+def _readers(
+    members: Callable[[list[tuple[str, Any]]], Message] | None,
+) -> tuple[json.JSONDecoder, json.JSONDecoder]:
+    """Made once: a reader with settings of its own costs as much as a small message."""
+    return (
+        json.JSONDecoder(
+            object_pairs_hook=members, parse_float=numbers.fraction, parse_constant=_no_constant
+        ),
+        json.JSONDecoder(
+            object_pairs_hook=members,
+            parse_float=numbers.fraction,
+            parse_int=numbers.integer,
+            parse_constant=_no_constant,
+        ),
+    )
+
+
+_ANY, _ONCE = _readers(None), _readers(_unique)

@@ -14,6 +14,7 @@ from shared.contracts.identity import Token, TokenUse
 from shared.ids import is_token, new_token
 from shared.signing import Seal, SealBroken
 from shared.stores.kv import KeyValue
+from shared.stores.opened import Opened
 from shared.stores.sessions import tell_ended
 
 
@@ -24,6 +25,7 @@ class TokenReader:
         self._store = store
         self._seal = seal
         self._clock = clock
+        self._opened = Opened[Token](seal, clock)
 
     def digest(self, token: str) -> str:
         """The public address of a token's record."""
@@ -44,7 +46,7 @@ class TokenReader:
         if sealed is None:
             return None
         try:
-            return Token.model_validate(self._seal.open(key, sealed, self._clock()))
+            return self._opened.open(key, sealed, Token.model_validate)
         except (SealBroken, ValidationError):  # the second: written by another version
             return None
 

@@ -75,8 +75,7 @@ def _observe(service: Service) -> Callable[..., Awaitable[web.StreamResponse]]:
             seconds = time.perf_counter() - started
             route = route_of(request)
             path = route.path if route is not None else "unmatched"
-            metrics.REQUESTS.labels(service, path, status).inc()
-            metrics.SECONDS.labels(service, path).observe(seconds)
+            metrics.request(service, path, status, seconds)
             internal = route is not None and route.access is Access.INTERNAL
             if not internal or status >= 400 or NOTED in request:
                 _log_request(service, request, path, status, seconds)

@@ -15,6 +15,8 @@ SECONDS = 15.0
 
 async def read(request: web.Request) -> bytes:
     """The whole body. Raises TOO_SLOW, and aiohttp's own error for one that is too large."""
+    if request.content.is_eof():  # all of it is here: nothing to wait for
+        return await request.read()
     try:
         async with asyncio.timeout(SECONDS):
             return await request.read()

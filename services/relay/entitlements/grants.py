@@ -6,11 +6,12 @@ like any other. Redis away means `StoreUnavailable`, and never "allowed".
 """
 
 import asyncio
-from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeVar
 
 from services.relay.entitlements import Source, SourceAway, SourceRefused, SourceUnavailable
 from services.relay.entitlements.epochs import Epochs
+from services.relay.entitlements.kept import Kept
 from shared import keys, log, metrics
 from shared.clock import Clock
 from shared.contracts.access import Grant
@@ -19,6 +20,7 @@ from shared.contracts.identity import Person
 from shared.contracts.problems import Problem, ProblemKind
 from shared.signing import Seal, SealBroken
 from shared.stores.kv import KeyValue
+from shared.stores.opened import Opened
 
 T = TypeVar("T")
 
@@ -28,13 +30,6 @@ _DOWN_SECONDS = 1.0
 _MOST_NOTED = 10_000
 _ANYBODY = ""
 _TRIES = 3
-
-
-@dataclass(frozen=True, slots=True)
-class _Kept:
-    grant: Grant
-    epoch: int
-    asked: float
 
 
 class Grants:
@@ -52,6 +47,7 @@ class Grants:
         self.source = source
         self._store = store
         self._seal = seal
+        self._opened = Opened[Kept](seal, clock)
         self._epochs = epochs
         self._clock = clock
         self._rules = rules
@@ -84,26 +80,23 @@ class Grants:
         denied = not grant.servers or (wanted is not None and wanted not in grant.servers)
         return self._rules.keep_denied if denied else self._rules.keep
 
-    async def _kept(self, person: Person) -> _Kept | None:
+    async def _kept(self, person: Person) -> Kept | None:
         """The last answer that may still count, though perhaps only while the source is away."""
         key = keys.GRANT.key(person.subject)
         sealed = await self._store.get(key)
         if sealed is None:
             return None
         try:
-            record = self._seal.open(key, sealed, self._clock())
+            kept = self._opened.open(key, sealed, partial(Kept.read, person.subject))
         except SealBroken:
             return None
-        if record["email"] != person.email:
+        if kept.email != person.email:
             return None  # entitlements are written by address, and this one is new
-        if record["version"] != self.source.version:
+        if kept.version != self.source.version:
             return None
-        if not await self._epochs.holds(person.email, record["epoch"]):
-            return None
-        grant = Grant(subject=person.subject, servers=frozenset(record["servers"]))
-        return _Kept(grant, record["epoch"], record["asked"])
+        return kept if await self._epochs.holds(person.email, kept.epoch) else None
 
-    async def _ask_for_all(self, person: Person, kept: _Kept | None) -> Grant:
+    async def _ask_for_all(self, person: Person, kept: Kept | None) -> Grant:
         """Of all replicas one asks; the others look for its answer."""
         if not self.source.remote:
             return await self._ask(person, kept)
@@ -126,7 +119,7 @@ class Grants:
         finally:
             await self._store.remove(lock)
 
-    async def _ask(self, person: Person, kept: _Kept | None) -> Grant:
+    async def _ask(self, person: Person, kept: Kept | None) -> Grant:
         for _ in range(_TRIES):
             source, epoch, asked = self.source, await self._epochs.now(), self._clock()
             version = source.version
@@ -179,7 +172,7 @@ class Grants:
         sealed = self._seal.seal(key, record, record["asked"] + seconds)
         await self._store.put(key, sealed, seconds)
 
-    def _in_grace(self, person: Person, kept: _Kept | None, error: SourceUnavailable) -> Grant:
+    def _in_grace(self, person: Person, kept: Kept | None, error: SourceUnavailable) -> Grant:
         # past its end, which is inside the seal, there is no record; and one that a later answer
         # could not replace, because Redis was away just then, is none either
         newest = self._answered.get(person.subject, 0.0)

@@ -88,8 +88,10 @@ class Modern:
         alive: Alive,
     ) -> web.StreamResponse:
         way, method, params = view.ways[0], message["method"], message["params"]
-        async with deadline(way.server):
-            era = await self._eras.of(way)
+        era = self._eras.known(way.server.slug)
+        if era is None:
+            async with deadline(way.server):
+                era = await self._eras.of(way)
         if era is Era.MODERN:
             if method == "tools/call":
                 tool = params["name"]
