@@ -11,6 +11,8 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import RedisError, ResponseError
 
 from shared.stores.kv import StoreUnavailable
+from shared.stores.link import Command
+from shared.stores.pipe import Pipe
 
 T = TypeVar("T")
 
@@ -35,14 +37,15 @@ def connect(url: str, user: str, password: str) -> "RedisKeyValue":
         health_check_interval=15,
         retry=Retry(NoBackoff(), 1, supported_errors=(RedisConnectionError,)),
     )
-    return RedisKeyValue(client)
+    return RedisKeyValue(client, Pipe.to(url, user, password, TIMEOUT_SECONDS))
 
 
 class RedisKeyValue:
     """See `KeyValue`."""
 
-    def __init__(self, client: "Redis") -> None:
+    def __init__(self, client: "Redis", pipe: Pipe | None) -> None:
         self._redis: Any = client
+        self._pipe = pipe
 
     async def _ask(self, answer: Awaitable[T]) -> T:
         try:
@@ -50,11 +53,13 @@ class RedisKeyValue:
         except (RedisError, OSError, TimeoutError) as error:
             raise StoreUnavailable(str(error)) from error
 
-    async def _at_once(self, commands: Sequence[tuple[Any, ...]]) -> list[Any]:
+    async def _at_once(self, commands: Sequence[Command]) -> list[Any]:
         """The answers to commands that are sent together; what goes wrong with one is raised.
 
         In place of the client's pipeline, which takes longer for a command than Redis does.
         """
+        if self._pipe is not None:
+            return await self._ask(self._pipe.ask(commands))
 
         async def twice() -> list[Any]:
             try:
@@ -64,7 +69,7 @@ class RedisKeyValue:
 
         return await self._ask(twice())
 
-    async def _exchange(self, commands: Sequence[tuple[Any, ...]]) -> list[Any]:
+    async def _exchange(self, commands: Sequence[Command]) -> list[Any]:
         pool = self._redis.connection_pool
         connection = await pool.get_connection()
         try:
@@ -82,7 +87,7 @@ class RedisKeyValue:
         return answers
 
     async def get(self, key: str) -> bytes | None:
-        return cast("bytes | None", await self._ask(self._redis.get(key)))
+        return (await self.get_many([key]))[0]
 
     async def get_many(self, keys: Sequence[str]) -> list[bytes | None]:
         # single-key commands sent together: MGET could not span the slots of a cluster
@@ -101,7 +106,7 @@ class RedisKeyValue:
     async def look(
         self, keys: Sequence[str], counted: Sequence[str], ending: Collection[str], seconds: int
     ) -> tuple[list[bytes | None], list[int]]:
-        commands: list[tuple[Any, ...]] = [("GET", key) for key in keys]
+        commands: list[Command] = [("GET", key) for key in keys]
         commands += [("INCR", key) for key in counted]
         # NX each time: if the connection breaks between the two, the next count gives an end
         commands += [("EXPIRE", key, seconds, "NX") for key in ending]
@@ -178,6 +183,8 @@ class RedisKeyValue:
         await self._ask(self._redis.ping())
 
     async def close(self) -> None:
+        if self._pipe is not None:
+            self._pipe.close()
         await self._redis.aclose()
 
 

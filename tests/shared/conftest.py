@@ -10,6 +10,7 @@ import pytest
 from shared.contracts.wire import Service
 from shared.stores.kv import KeyValue
 from shared.stores.memory import MemoryKeyValue
+from shared.stores.redis import connect
 from tests.shared.valkey import Valkey, valkey
 
 
@@ -45,9 +46,9 @@ class Stand:
             await asyncio.sleep(seconds)
 
 
-@pytest.fixture(params=["memory", "valkey"])
+@pytest.fixture(params=["memory", "valkey", "valkey, through the client"])
 async def stand(request: pytest.FixtureRequest) -> AsyncIterator[Stand]:
-    """Each test that asks for this runs on both kinds of store."""
+    """Each test that asks for this runs on each kind of store."""
     if request.param == "memory":
         clock = Clock()
         yield Stand(MemoryKeyValue(clock), clock)
@@ -55,7 +56,11 @@ async def stand(request: pytest.FixtureRequest) -> AsyncIterator[Stand]:
     server: Valkey = request.getfixturevalue("server")
     with server.admin() as admin:
         admin.flushall()
-    store = server.connect(Service.AUTH)
+    if request.param == "valkey":
+        store = server.connect(Service.AUTH)
+    else:  # as for an address of TLS, or one with settings in it
+        url = f"{server.url}?max_connections=100"
+        store = connect(url, Service.AUTH, server.password(Service.AUTH))
     yield Stand(store, None)
     await store.close()
 

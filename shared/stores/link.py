@@ -1,0 +1,161 @@
+"""One connection to Redis, on which commands of many callers follow one another (pipelining).
+
+Nobody waits for the answers of others: they come back in the order of the commands. The protocol is
+RESP2, and of it only what commands on plain values answer with.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import Sequence
+
+Command = tuple[str | int, ...]
+Reply = bytes | int | None
+
+_END = b"\r\n"
+
+
+class PipeBroken(OSError):
+    """The connection is gone, or what came over it is not Redis."""
+
+
+class PipeRefused(OSError):
+    """Redis answered a command with an error."""
+
+
+class _Asked:
+    """Some commands on their way, and the answers that have come."""
+
+    __slots__ = ("answered", "count", "refused", "replies", "until")
+
+    def __init__(self, count: int, answered: "asyncio.Future[list[Reply]]", until: float) -> None:
+        self.count = count
+        self.answered = answered
+        self.until = until
+        self.replies: list[Reply] = []
+        self.refused: PipeRefused | None = None
+
+    def take(self, reply: Reply | PipeRefused) -> bool:
+        """One more; whether it was the last."""
+        if isinstance(reply, PipeRefused):
+            self.refused, reply = self.refused or reply, None
+        self.replies.append(reply)
+        if len(self.replies) < self.count:
+            return False
+        if not self.answered.done():  # else whoever asked has left
+            if self.refused is not None:
+                self.answered.set_exception(self.refused)
+            else:
+                self.answered.set_result(self.replies)
+        return True
+
+
+class Link(asyncio.Protocol):
+    """One connection. `seconds`: so long an answer may take; then all who wait get none."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._loop = asyncio.get_running_loop()
+        self._asked: deque[_Asked] = deque()
+        self._came = bytearray()
+        self._transport: asyncio.Transport | None = None
+        self._watch: asyncio.TimerHandle | None = None
+
+    @property
+    def open(self) -> bool:
+        """Whether it can be asked."""
+        return self._transport is not None and not self._transport.is_closing()
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        self._transport = transport
+
+    def ask(self, commands: Sequence[Command]) -> "asyncio.Future[list[Reply]]":
+        """The answers. Raises `PipeBroken`, `PipeRefused` or `TimeoutError`."""
+        answered = self._loop.create_future()
+        if self._transport is None or self._transport.is_closing():
+            answered.set_exception(PipeBroken("the connection is closed"))
+            return answered
+        sent = packed(commands)  # what cannot be written must not be waited for
+        until = self._loop.time() + self._seconds
+        self._asked.append(_Asked(len(commands), answered, until))
+        if self._watch is None:
+            self._watch = self._loop.call_at(until, self._look)
+        self._transport.write(sent)
+        return answered
+
+    def data_received(self, data: bytes) -> None:
+        self._came += data
+        at = 0
+        try:
+            while self._asked and (found := _reply(self._came, at)) is not None:
+                reply, at = found
+                if self._asked[0].take(reply):
+                    self._asked.popleft()
+            if at < len(self._came) and not self._asked:
+                raise ValueError("an answer that nobody asked for")
+        except (ValueError, IndexError):
+            self._end(PipeBroken("the answer is not of Redis"))
+        del self._came[:at]
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._end(PipeBroken(str(exc or "the connection was closed")))
+
+    def close(self) -> None:
+        """Let go; whoever still waits gets no answer."""
+        self._end(PipeBroken("the connection was closed"))
+
+    def _look(self) -> None:
+        self._watch = None
+        if not self._asked:
+            return
+        if self._asked[0].until <= self._loop.time():
+            self._end(TimeoutError("no answer in time"))
+        else:
+            self._watch = self._loop.call_at(self._asked[0].until, self._look)
+
+    def _end(self, why: Exception) -> None:
+        # answers come in order: after one that is missing nobody could tell whose the next one is
+        if self._transport is not None:
+            self._transport.abort()
+        if self._watch is not None:
+            self._watch.cancel()
+            self._watch = None
+        while self._asked:
+            answered = self._asked.popleft().answered
+            if not answered.done():
+                answered.set_exception(why)
+
+
+def packed(commands: Sequence[Command]) -> bytes:
+    """Commands as they are sent: arrays of bulk strings."""
+    parts: list[bytes] = []
+    for command in commands:
+        parts.append(b"*%d\r\n" % len(command))
+        for part in command:
+            text = str(part).encode()
+            parts.append(b"$%d\r\n%b\r\n" % (len(text), text))
+    return b"".join(parts)
+
+
+def _reply(came: bytearray, at: int) -> "tuple[Reply | PipeRefused, int] | None":
+    """The reply that begins there, and where it ends; None while some of it is missing."""
+    end = came.find(_END, at)
+    if end < 0:
+        return None
+    kind, line = came[at : at + 1], bytes(came[at + 1 : end])
+    end += len(_END)
+    if kind == b"$":
+        size = int(line)
+        if size < 0:
+            return None, end
+        stop = end + size
+        if len(came) < stop + len(_END):
+            return None
+        return bytes(came[end:stop]), stop + len(_END)
+    if kind == b":":
+        return int(line), end
+    if kind == b"+":
+        return line, end
+    if kind == b"-":
+        return PipeRefused(line.decode(errors="replace")), end
+    raise ValueError("no kind of reply that is asked for here")
