@@ -8,7 +8,7 @@ import asyncio
 from collections import deque
 from collections.abc import Sequence
 
-Command = tuple[str | int, ...]
+Command = tuple[str | int | bytes, ...]
 Reply = bytes | int | None
 
 _END = b"\r\n"
@@ -132,7 +132,7 @@ def packed(commands: Sequence[Command]) -> bytes:
     for command in commands:
         parts.append(b"*%d\r\n" % len(command))
         for part in command:
-            text = str(part).encode()
+            text = part if isinstance(part, bytes) else str(part).encode()
             parts.append(b"$%d\r\n%b\r\n" % (len(text), text))
     return b"".join(parts)
 
