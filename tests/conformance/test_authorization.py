@@ -3,9 +3,7 @@
 import asyncio
 import json
 import os
-import re
 from collections import Counter
-from html import unescape
 from pathlib import Path
 
 import pytest
@@ -14,31 +12,15 @@ from demo.run.ports import free_ports
 from tests.conformance.suite import NODE, PACKAGE, RUN_SECONDS, is_installed
 from tests.conftest import need
 from tests.live import LiveStack
+from tests.stack.connecting import allow, registered
 from tests.visitor import Visitor, ask
 
 pytestmark = [pytest.mark.node, pytest.mark.stack]
 
 
-def registered(url: str, redirect: str) -> str:
-    """The id of a new client."""
-    body = json.dumps({"client_name": "Conformance", "redirect_uris": [redirect]})
-    reply = ask(
-        f"{url}/oauth/register", "POST", body=body, headers={"Content-Type": "application/json"}
-    )
-    assert reply.status == 201, reply.text
-    return str(reply.json()["client_id"])
-
-
-def allow(visitor: Visitor, address: str) -> None:
+def answer(visitor: Visitor, address: str) -> None:
     """The person allows it, and the browser takes the answer to the client."""
-    page = visitor.get(address, Sec_Fetch_Site="cross-site")
-    found = re.search(r'name="request" value="([^"]*)"', page.text)
-    assert found, page.text
-    form = {"request": unescape(found[1]), "access": "write", "answer": "allow"}
-    onward = visitor.post("/oauth/authorize", form)
-    to = re.search(r'content="0;url=([^"]*)"', onward.text)
-    assert to, onward.text
-    assert ask(unescape(to[1])).status == 200
+    assert ask(allow(visitor, address)).status == 200
 
 
 async def test_every_check_of_an_authorization_server_passes(
@@ -66,7 +48,7 @@ async def test_every_check_of_an_authorization_server_passes(
                 line = raw.decode(errors="replace").strip()
                 said += f"{line}\n"
                 if line.startswith(f"{stack.url}/oauth/authorize?"):
-                    await asyncio.to_thread(allow, visitor, line)
+                    await asyncio.to_thread(answer, visitor, line)
             await process.wait()
     finally:
         if process.returncode is None:

@@ -13,6 +13,7 @@ from shared.contracts.wire import SESSION_COOKIE
 from shared.web.serve import MAX_LINE
 from tests.live import ACCOUNTS, LiveStack, link, login_link, make_token, revoke_tokens
 from tests.stack.callers import hello, message, post
+from tests.stack.connecting import connect
 from tests.visitor import Visitor, ask
 
 pytestmark = pytest.mark.stack
@@ -26,6 +27,8 @@ def told(fragile: LiveStack) -> dict[str, str]:
     visitor = fragile.visitor()
     secrets = sign_in_slowly(fragile, visitor)
     secrets["token"] = make_token(visitor, label=f"{CANARY}label")
+    secrets |= connect(visitor)
+    use(fragile, visitor, secrets["access token"])
     secrets["sign-in link"] = follow_a_link(fragile)
     use(fragile, visitor, secrets["token"])
     misuse(fragile, visitor)

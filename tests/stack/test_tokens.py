@@ -21,14 +21,16 @@ def test_without_a_token_the_answer_says_where_the_resource_is_described(
     reply = hello(stack.url + path, None)
     assert reply.status == 401
     header = reply.headers["WWW-Authenticate"]
-    found = re.fullmatch(r'Bearer resource_metadata="([^"]+)"', header)
+    found = re.fullmatch(r'Bearer resource_metadata="([^"]+)", scope="mcp(:[a-z-]+)?"', header)
     assert found, header
     assert found[1].startswith(stack.url)
     document = ask(found[1])
     assert document.status == 200
     assert document.json()["resource"] == f"{stack.url}/mcp"
-    # none is named while there is none: a client would be sent to an address that does not exist
-    assert "authorization_servers" not in document.json()
+    (server,) = document.json()["authorization_servers"]
+    described = ask(f"{server}/.well-known/oauth-authorization-server")
+    assert described.status == 200
+    assert described.json()["issuer"] == server
 
 
 @pytest.mark.parametrize("token", ["", "nonsense", "strad_pat_short", new_token(), "x" * 5000])
