@@ -17,6 +17,7 @@ from aiohttp import ClientResponse, ClientSession, DummyCookieJar, TCPConnector
 
 from demo.run.ports import LOOPBACK, free_ports
 from demo.run.ready import answers
+from services.relay.alive import RECHECK_SECONDS
 from tests.bench.caller import Call, CallFailed, Era
 from tests.bench.upstreams import CHANGED
 from tests.bench.usage import cpu_seconds, resident_mib
@@ -30,7 +31,7 @@ KINDS = {
 }
 _OPEN_AT_ONCE = 32
 _TOLD_SECONDS = 60.0
-_REST_SECONDS = 2.0
+_SETTLE_SECONDS = 2.0
 
 
 @dataclass(frozen=True)
@@ -63,13 +64,20 @@ def relays(folder: Path) -> Iterator[tuple[LoneRelay, str]]:
         yield relay, stub
 
 
-def measure(kind: str, number: int, calls: int, folder: Path) -> Streams:
-    """So many streams of one kind, at a relay of their own; files go into `folder`."""
+def measure(
+    kind: str, number: int, calls: int, folder: Path, rest: float = RECHECK_SECONDS
+) -> Streams:
+    """So many streams of one kind, at a relay of their own; files go into `folder`.
+
+    `rest`: seconds in which nothing happens. The relay looks once at each stream in 15.
+    """
     with relays(folder) as (relay, stub):
-        return asyncio.run(_measured(relay, stub, kind, number, calls))
+        return asyncio.run(_measured(relay, stub, kind, number, calls, rest))
 
 
-async def _measured(relay: LoneRelay, stub: str, kind: str, number: int, calls: int) -> Streams:
+async def _measured(
+    relay: LoneRelay, stub: str, kind: str, number: int, calls: int, rest: float
+) -> Streams:
     (path, era), pid = KINDS[kind], relay.process.pid
     headers = {
         "Host": urlsplit(relay.public_url).netloc,
@@ -81,10 +89,10 @@ async def _measured(relay: LoneRelay, stub: str, kind: str, number: int, calls: 
     started = time.perf_counter()
     async with _open(Call(relay.url + path, era, headers), number) as streams:
         opened = time.perf_counter() - started
-        await asyncio.sleep(_REST_SECONDS)
+        await asyncio.sleep(min(rest, _SETTLE_SECONDS))
         used = cpu_seconds(pid)
-        await asyncio.sleep(_REST_SECONDS)
-        idle = (cpu_seconds(pid) - used) / _REST_SECONDS
+        await asyncio.sleep(rest)
+        idle = (cpu_seconds(pid) - used) / rest
         after, beside = resident_mib(pid), await call.measure(1, calls)
         told = await _told(streams, stub)
     p50, p99 = ((alone.percentile(share), beside.percentile(share)) for share in (0.5, 0.99))

@@ -62,7 +62,7 @@ async def test_a_page_is_opened_and_its_result_comes_both_ways(
 @pytest.mark.stack
 @pytest.mark.parametrize("kind", streams.KINDS)
 def test_streams_are_opened_and_all_of_them_are_told(kind: str, tmp_path: Path) -> None:
-    found = streams.measure(kind, 5, 3, tmp_path)
+    found = streams.measure(kind, 5, 3, tmp_path, rest=0.2)
     assert found.mib[1] > 0
     assert 0 < found.told[0] <= found.told[1]
     assert f"| {kind} | 5 |" in report.streams_text({kind: found})
