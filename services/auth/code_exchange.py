@@ -40,10 +40,11 @@ class Tokens:
     access_token: str
 
 
-def question(
-    attempt: Attempt, client: Client, *, choose_account: bool, fresh: bool
-) -> dict[str, str]:
-    """The parameters of the authorization request. `fresh`: the person is to prove it anew."""
+def question(attempt: Attempt, client: Client, *, prompt: str, fresh: bool) -> dict[str, str]:
+    """The parameters of the authorization request. `fresh`: the person is to prove it anew.
+
+    `prompt`: what the provider is to show in any case (OpenID Connect Core §3.1.2.1); may be empty.
+    """
     parameters = {
         "response_type": "code",
         "client_id": client.client_id,
@@ -57,7 +58,7 @@ def question(
     if fresh:
         # not prompt=login, which Google does not know; a provider passes over what it does not know
         parameters["max_age"] = str(FRESH_SECONDS)
-    return parameters | ({"prompt": "select_account"} if choose_account else {})
+    return parameters | ({"prompt": prompt} if prompt else {})
 
 
 def read_answer(query: MultiMapping[str], metadata: Metadata) -> str:

@@ -54,8 +54,9 @@ class CodeFlow:
     async def url(self, attempt: Attempt, *, choose_account: bool, fresh: bool) -> str:
         """Where to send the browser. Raises `Refused`."""
         metadata = await self.provider.metadata()
+        prompt = metadata.choosing if choose_account else ""
         return metadata.authorization_url(
-            question(attempt, self.client, choose_account=choose_account, fresh=fresh)
+            question(attempt, self.client, prompt=prompt, fresh=fresh)
         )
 
     async def prove(self, attempt: Attempt, query: MultiMapping[str]) -> Proof:

@@ -26,6 +26,7 @@ class Metadata:
     """What strad needs of a provider's description.
 
     `posts_secret`: client_secret_post instead of client_secret_basic (RFC 6749 §2.3.1).
+    `choosing`: the `prompt` that lets a person choose an account; empty: there is none.
     `names_itself`: every answer in the browser carries `iss` (RFC 9207).
     """
 
@@ -36,6 +37,7 @@ class Metadata:
     algorithms: tuple[str, ...]
     posts_secret: bool
     names_itself: bool
+    choosing: str = "select_account"
 
     def authorization_url(self, parameters: Mapping[str, str]) -> str:
         """Where to send the browser."""
@@ -99,7 +101,17 @@ def read_metadata(issuer: str, document: Mapping[str, Any]) -> Metadata:
         algorithms=algorithms,
         posts_secret="client_secret_basic" not in methods,
         names_itself=document.get("authorization_response_iss_parameter_supported") is True,
+        choosing=_choosing(document),
     )
+
+
+def _choosing(document: Mapping[str, Any]) -> str:
+    """`select_account`, or what comes next to it where a provider says that it does not know it."""
+    usual = "select_account"
+    if "prompt_values_supported" not in document:
+        return usual
+    known = _texts(document, "prompt_values_supported", usual)
+    return next((prompt for prompt in (usual, "login") if prompt in known), "")
 
 
 def _texts(document: Mapping[str, Any], name: str, default: str) -> list[str]:

@@ -131,6 +131,21 @@ def test_a_secret_is_posted_only_where_a_header_is_not_taken() -> None:
     assert read_metadata(ISSUER, DOCUMENT | post).posts_secret is True
 
 
+@pytest.mark.parametrize(
+    ("known", "prompt"),
+    [
+        (None, "select_account"),
+        (["none", "login", "select_account"], "select_account"),
+        (["none", "login", "consent"], "login"),
+        (["none"], ""),
+        ("select_account", ""),
+    ],
+)
+def test_an_account_is_chosen_in_a_way_that_the_provider_knows(known: object, prompt: str) -> None:
+    document = DOCUMENT if known is None else DOCUMENT | {"prompt_values_supported": known}
+    assert read_metadata(ISSUER, document).choosing == prompt
+
+
 def test_an_endpoint_may_have_a_query_of_its_own() -> None:
     odd = {"authorization_endpoint": f"{ISSUER}/authorize?tenant=1"}
     url = read_metadata(ISSUER, DOCUMENT | odd).authorization_url({"state": "a b"})
