@@ -126,6 +126,33 @@ async def test_the_python_client_connects_calls_refreshes_and_is_ended(
     assert refused.value.subgroup(Refused) is not None
 
 
+async def test_the_python_client_asks_for_one_more_server_once_and_never_for_what_is_not_theirs(
+    stack: LiveStack, ada: Person
+) -> None:
+    kept = Kept()
+    async with listening() as listener:
+
+        async def tools(slug: str) -> int:
+            url = f"{stack.url}/mcp/{slug}"
+            provider = provider_of(url, ada, listener, kept)
+            async with (
+                httpx2.AsyncClient(auth=provider, timeout=SECONDS) as http,
+                Client(streamable_http_client(url, http_client=http), mode="2026-07-28") as client,
+            ):
+                return len((await client.list_tools()).tools)
+
+        assert await tools("catalog") > 0
+        # a provider that is asked twice would press Refuse
+        assert await tools("hostile") > 0
+        assert kept.tokens is not None
+        assert kept.tokens.scope == "mcp:catalog mcp:hostile"
+        where = ada.page.url
+        with pytest.raises(BaseExceptionGroup):
+            await tools("nothing-here")
+        assert ada.page.url == where
+        assert await tools("catalog") > 0
+
+
 async def test_the_typescript_client_connects_calls_refreshes_and_is_ended(
     stack: LiveStack, ada: Person, tmp_path: Path
 ) -> None:
