@@ -157,7 +157,7 @@ def applications(
 
     async def oauth(app: web.Application) -> AsyncIterator[None]:
         async with outside() as http:
-            app[OAUTH] = oauth_of(config, store, seal, clock, Documents(http, clock))
+            app[OAUTH] = oauth_of(config, store, seal, clock, Documents(http, clock), admission)
             yield
 
     public.cleanup_ctx.append(oauth)

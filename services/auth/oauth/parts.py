@@ -11,6 +11,7 @@ from services.auth.oauth.store import OAuthStore
 from shared.clock import Clock
 from shared.contracts.config import Config
 from shared.contracts.wire import MCP_PATH
+from shared.entitled import Admission
 from shared.signing import Seal
 from shared.stores.kv import KeyValue
 
@@ -22,6 +23,7 @@ class OAuth:
     rules: Rules
     store: OAuthStore
     known: Known
+    admission: Admission
     seal: Seal
     clock: Clock
 
@@ -37,7 +39,12 @@ def store_of(config: Config, store: KeyValue, seal: Seal, clock: Clock) -> OAuth
 
 
 def oauth_of(
-    config: Config, store: KeyValue, seal: Seal, clock: Clock, documents: Documents
+    config: Config,
+    store: KeyValue,
+    seal: Seal,
+    clock: Clock,
+    documents: Documents,
+    admission: Admission,
 ) -> OAuth:
     """Everything, by the configuration."""
     kept = store_of(config, store, seal, clock)
@@ -46,6 +53,7 @@ def oauth_of(
         rules=Rules(issuer=url, resource=f"{url}{MCP_PATH}", access=config.oauth.access),
         store=kept,
         known=Known(kept, documents if config.oauth.documents else None),
+        admission=admission,
         seal=seal,
         clock=clock,
     )

@@ -37,8 +37,11 @@ async def _answer(request: web.Request, oauth: OAuth, given: dict[str, str]) -> 
     elif grant_type == "refresh_token" and secret:
         loaded.refresh = await oauth.store.refresh(secret)
     found = loaded.code or loaded.refresh
-    if found is not None:
-        loaded.allowed = await oauth.store.allowed(found.allowed)
+    # what was made under another public address is for another audience
+    if found is not None and found.resource == oauth.rules.resource:
+        allowed = await oauth.store.allowed(found.allowed)
+        if allowed is not None and oauth.admission.admits(allowed.person):
+            loaded.allowed = allowed
     loaded.client = await oauth.known.at_token_endpoint(given.get("client_id", ""), loaded)
     server = oauth.server(loaded)
     answer: Answer = server.create_token_response(Asked("POST", TOKEN_PATH, given))
