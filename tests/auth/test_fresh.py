@@ -32,6 +32,7 @@ async def test_an_old_session_makes_no_token_and_still_revokes_one(auth: Auth) -
     assert "Second" not in (await browser.get(f"{auth.url}/auth/tokens")).text
     path = page.text.split('action="/auth/tokens/')[1].split('"')[0]
     assert (await browser.post(f"{auth.url}/auth/tokens/{path}", {})).status == 303
+    assert "Create one above" not in (await browser.get(f"{auth.url}/auth/tokens")).text
 
 
 async def test_signing_in_again_asks_the_provider_for_a_proof_that_is_young(auth: Auth) -> None:
