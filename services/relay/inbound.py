@@ -31,6 +31,7 @@ _PARAM = MCP_PARAM_HEADER_PREFIX.lower()
 _MEMBERS = frozenset({"jsonrpc", "id", "method", "params", "result", "error"})
 _PARAMS = frozenset({"_meta", "arguments", "name", "uri"})
 _LONGEST_NAME = 2048 + 64  # a server's own, and what the merged view puts before it
+_BOTH = "application/json, text/event-stream"  # as the SDKs write it
 _ONE = "The body must be one JSON-RPC request, notification or response"
 
 
@@ -143,6 +144,8 @@ def repeated(request: web.Request, message: rpc.Message) -> dict[str, str]:
 
 def accepts_both(request: web.Request) -> bool:
     """Whether the caller takes JSON and event streams, as every version demands."""
+    if _accept(request) == _BOTH:
+        return True
     kinds = {part.split(";")[0].strip().lower() for part in _accept(request).split(",")}
     if "*/*" in kinds:
         return True

@@ -21,10 +21,16 @@ class Out:
 
     def __init__(self, request: web.Request) -> None:
         self._request = request
-        self._response = web.StreamResponse(headers=_STREAM_HEADERS)
+        self._stream: web.StreamResponse | None = None  # most answers need none
         self.begun = False
         self.left = False
         self.resumable = False  # an event with an id was seen
+
+    @property
+    def _response(self) -> web.StreamResponse:
+        if self._stream is None:
+            self._stream = web.StreamResponse(headers=_STREAM_HEADERS)
+        return self._stream
 
     async def begin(self) -> None:
         """Commit to a stream."""

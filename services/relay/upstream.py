@@ -89,16 +89,23 @@ class Upstream:
         that last. Raises a `Problem` for what is never an answer: no connection, a redirect, a
         refusal of our credentials, a failure inside the server, and no turn in time.
         """
-        turn = self._turns.at(way).one(way.principal.subject) if in_turn else nullcontext()
-        async with turn, self._open(way, verb, headers, body) as response:
-            yield response
-
-    @asynccontextmanager
-    async def _open(
-        self, way: Way, verb: str, headers: Mapping[str, str], body: bytes | None
-    ) -> AsyncIterator[aiohttp.ClientResponse]:
         server = way.server
-        url = self._urls.setdefault(server.url, URL(server.url))
+        turn = self._turns.at(way).one(way.principal.subject) if in_turn else nullcontext()
+        async with turn:
+            response = await self._send(way, verb, headers, body)
+            try:
+                with told(server):
+                    await check_session(server, response, headers)
+                _check_status(server, response.status)
+                yield response
+            finally:
+                response.close() if not response.content.at_eof() else response.release()
+
+    async def _send(
+        self, way: Way, verb: str, headers: Mapping[str, str], body: bytes | None
+    ) -> aiohttp.ClientResponse:
+        server = way.server
+        url = self._urls.get(server.url) or self._urls.setdefault(server.url, URL(server.url))
         sent: CIMultiDict[str] = CIMultiDict(_ALWAYS)
         sent.update(trace.headers())
         sent.update(headers)
@@ -108,16 +115,9 @@ class Upstream:
         if server.identity is Identity.SIGNED:
             sent[IDENTITY_HEADER] = self._passports.issue(way)
         with self._breaker.of(way).attempt(), told(server), egress.only_to(server.networks):
-            response = await self._client.request(
+            return await self._client.request(
                 verb, url, data=body, headers=sent, allow_redirects=False
             )
-        try:
-            with told(server):
-                await check_session(server, response, headers)
-            _check_status(server, response.status)
-            yield response
-        finally:
-            response.close() if not response.content.at_eof() else response.release()
 
 
 @contextmanager

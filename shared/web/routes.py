@@ -57,7 +57,7 @@ ROUTES: web.AppKey[dict[web.AbstractRoute, Route]] = web.AppKey("routes")
 
 def route_of(request: web.Request) -> Route | None:
     """The declaration behind a request; None when no route matched."""
-    return request.config_dict[ROUTES].get(request.match_info.route)
+    return request.app[ROUTES].get(request.match_info.route)
 
 
 def add_routes(app: web.Application, routes: list[Route]) -> None:
