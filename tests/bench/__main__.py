@@ -69,7 +69,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="make bench", description=__doc__)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--alone", type=int, default=300, help="calls by one caller, a round")
-    parser.add_argument("--crowd", type=int, default=1500, help="calls by 32 callers, a round")
+    parser.add_argument(
+        "--crowd", type=int, default=1500, help="calls by 16, and by 32 callers, a round"
+    )
     parser.add_argument("--starts", type=int, default=3, help="starts of the whole stack")
     parser.add_argument("--requests", type=int, default=300, help="for each part of a page")
     parser.add_argument("--openings", type=int, default=30, help="of a page in a browser")

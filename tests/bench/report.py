@@ -126,22 +126,26 @@ def _calls_head(load: Load) -> str:
     return (
         "### A tool call\n\n"
         f"Medians of {load.rounds} rounds. In each, {load.alone} calls by one caller and "
-        f"{load.crowd} by {load.callers} at once. Times in milliseconds. `hop CPU` is what the "
-        "way adds: the forwarder, or the relay and its Redis."
+        f"{load.crowd} by {' and by '.join(map(str, load.callers))} at once. Times in "
+        "milliseconds. `hop CPU` is what the way adds: the forwarder, or the relay and its Redis; "
+        "then how many times that of the forwarder."
     )
 
 
 def _calls(samples: dict[Cell, Sample]) -> str:
     rows = [
-        "| server | caller speaks | callers | way | p50 | p99 | calls/s | hop CPU ms/call |",
-        "|---|---|--:|---|--:|--:|--:|--:|",
+        "| server | caller speaks | callers | way | p50 | p99 | calls/s | hop CPU ms/call "
+        "| times the forwarder's |",
+        "|---|---|--:|---|--:|--:|--:|--:|--:|",
     ]
     for cell in sorted(samples, key=_place):
         found = samples[cell]
         cpu = f"{found.cpu_ms:.2f}" if found.cpu_ms else "-"
+        floor = samples.get(cell._replace(way="forwarder"))
+        times = f"{found.cpu_ms / floor.cpu_ms:.1f}" if floor and found.cpu_ms else "-"
         rows.append(
             f"| {_NAMES[cell.server]} | {cell.era} | {cell.callers} | {cell.way} "
-            f"| {found.p50:.2f} | {found.p99:.1f} | {found.per_second:.0f} | {cpu} |"
+            f"| {found.p50:.2f} | {found.p99:.1f} | {found.per_second:.0f} | {cpu} | {times} |"
         )
     return "\n".join(rows)
 

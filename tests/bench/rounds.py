@@ -37,12 +37,12 @@ class Sample:
 
 @dataclass(frozen=True)
 class Load:
-    """How much is called: `alone` calls by one caller, `crowd` by all `callers` together."""
+    """How much is called: `alone` calls by one caller, `crowd` by each number of `callers`."""
 
     rounds: int
     alone: int
     crowd: int
-    callers: int = 32
+    callers: tuple[int, ...] = (16, 32)
 
 
 async def measure(paths: Paths, load: Load, say: Callable[[str], None]) -> dict[Cell, Sample]:
@@ -52,7 +52,7 @@ async def measure(paths: Paths, load: Load, say: Callable[[str], None]) -> dict[
         await paths.call(way, server, era).measure(1, WARM_CALLS)
     for number in range(load.rounds):
         say(f"round {number + 1} of {load.rounds}")
-        for server, era, callers in product(SERVERS, Era, (1, load.callers)):
+        for server, era, callers in product(SERVERS, Era, (1, *load.callers)):
             for way in WAYS:
                 cell = Cell(server, era, callers, way)
                 calls = load.alone if callers == 1 else load.crowd

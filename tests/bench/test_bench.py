@@ -12,7 +12,7 @@ from tests.bench.rounds import Load, Sample
 from tests.bench.startup import Startup
 from tests.live import LiveStack
 
-LOAD = Load(rounds=1, alone=3, crowd=8, callers=4)
+LOAD = Load(rounds=1, alone=3, crowd=8, callers=(4,))
 
 
 @pytest.fixture(scope="module")
@@ -92,9 +92,12 @@ def test_a_document_without_marks_is_left_alone(tmp_path: Path) -> None:
 
 def test_the_report_names_each_way_and_each_process() -> None:
     cell = rounds.Cell("sdk", Era.LEGACY, 32, "relay")
+    hop = cell._replace(way="forwarder")
     startup = Startup(1.25, {"relay": (60.0, 70.0)}, 100)
-    text = report.text({cell: Sample(1.5, 9.0, 640.0, 0.7)}, LOAD, startup)
-    assert "| SDK server | 2025-11-25 | 32 | relay | 1.50 | 9.0 | 640 | 0.70 |" in text
+    samples = {cell: Sample(1.5, 9.0, 640.0, 0.7), hop: Sample(1.0, 5.0, 900.0, 0.2)}
+    text = report.text(samples, LOAD, startup)
+    assert "| SDK server | 2025-11-25 | 32 | relay | 1.50 | 9.0 | 640 | 0.70 | 3.5 |" in text
+    assert "| SDK server | 2025-11-25 | 32 | forwarder | 1.00 | 5.0 | 900 | 0.20 | 1.0 |" in text
     assert "| relay | 60 | 70 |" in text
 
 
