@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.bench import pages, people, report, rounds, streams
+from tests.bench import pages, people, report, rounds, startup, streams
 from tests.bench.caller import Call, CallFailed, Era
 from tests.bench.paths import SERVERS, WAYS, Paths, paths
 from tests.bench.rounds import Load, Sample
@@ -38,6 +38,14 @@ async def test_a_refused_call_is_not_counted_as_a_fast_one(ways: Paths) -> None:
     with pytest.raises(ExceptionGroup) as failed:
         await without_token.measure(1, 1)
     assert failed.group_contains(CallFailed, match="401")
+
+
+@pytest.mark.stack
+async def test_the_whole_stack_is_started_and_called(tmp_path: Path) -> None:
+    found = await startup.measure(tmp_path, 1, 8, lambda _: None)
+    assert found.ready > 0
+    assert all(after > 0 for _, after in found.memory.values())
+    assert "relay" in found.memory
 
 
 @pytest.mark.stack
@@ -93,9 +101,9 @@ def test_a_document_without_marks_is_left_alone(tmp_path: Path) -> None:
 def test_the_report_names_each_way_and_each_process() -> None:
     cell = rounds.Cell("sdk", Era.LEGACY, 32, "relay")
     hop = cell._replace(way="forwarder")
-    startup = Startup(1.25, {"relay": (60.0, 70.0)}, 100)
+    whole = Startup(1.25, {"relay": (60.0, 70.0)}, 100)
     samples = {cell: Sample(1.5, 9.0, 640.0, 0.7), hop: Sample(1.0, 5.0, 900.0, 0.2)}
-    text = report.text(samples, LOAD, startup)
+    text = report.text(samples, LOAD, whole)
     assert "| SDK server | 2025-11-25 | 32 | relay | 1.50 | 9.0 | 640 | 0.70 | 3.5 |" in text
     assert "| SDK server | 2025-11-25 | 32 | forwarder | 1.00 | 5.0 | 900 | 0.20 | 1.0 |" in text
     assert "| relay | 60 | 70 |" in text

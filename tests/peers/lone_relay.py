@@ -28,7 +28,13 @@ from shared.stores.redis import connect
 from shared.stores.tokens import TokenWriter
 from tests.peers.process import running
 
-PERSON = Person(issuer="http://127.0.0.1:1", sub="ada", email="ada@strad.test", name="Ada Lovelace")
+PERSON = Person(
+    issuer="http://127.0.0.1:1",
+    sub="ada",
+    email="ada@strad.test",
+    name="Ada Lovelace",
+    organisation="strad.test",
+)
 TOKEN_SECONDS = 3600
 _AT_ONCE = 3
 
