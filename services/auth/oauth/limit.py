@@ -1,17 +1,12 @@
-"""So many requests a minute from one address, and from all together, counted in Redis.
-
-The address is the one that the edge names last, which it writes itself. Whoever passes the edge by
-can write another one, and so escape the smaller limit, never the larger one.
-"""
-
-import hashlib
+"""So many requests a minute from one address, and from all together, counted in Redis."""
 
 from aiohttp import web
 
+from services.auth.parts import Parts
 from shared import keys
-from shared.clock import Clock
 from shared.contracts.problems import Problem, ProblemKind
-from shared.stores.kv import KeyValue
+from shared.signing import Seal
+from shared.web.address import client_address, origin_of
 
 WINDOW_SECONDS = 60
 
@@ -19,9 +14,11 @@ WINDOW_SECONDS = 60
 class Limit:
     """`one`, `everybody`: the most in a minute."""
 
-    def __init__(self, store: KeyValue, clock: Clock, name: str, one: int, everybody: int) -> None:
-        self._store = store
-        self._clock = clock
+    def __init__(self, parts: Parts, seal: Seal, name: str, one: int, everybody: int) -> None:
+        self._store = parts.store
+        self._clock = parts.clock
+        self._proxies = parts.config.trusted_proxies
+        self._seal = seal
         self._name = name
         self._most = {"one": one, "all": everybody}
 
@@ -29,7 +26,8 @@ class Limit:
         """Count a request. Raises TOO_MANY_REQUESTS."""
         now = int(self._clock())
         window = str(now // WINDOW_SECONDS)
-        whose = hashlib.sha256(_address(request).encode()).hexdigest()[:16]
+        # a dump tells nobody's address
+        whose = self._seal.digest("origin", origin_of(client_address(request, self._proxies)))
         counted = [
             keys.OAUTH.key("limit", self._name, "one", window, whose),
             keys.OAUTH.key("limit", self._name, "all", window),
@@ -40,8 +38,3 @@ class Limit:
             title, advice = "Too many ask for this at once.", f"Wait {wait} s, and try again."
             kind = ProblemKind.TOO_MANY_REQUESTS
             raise Problem(kind, title, advice, f"{self._name}-limit", retry_after=wait)
-
-
-def _address(request: web.Request) -> str:
-    named = request.headers.getall("X-Forwarded-For", [])
-    return named[-1].rpartition(",")[2].strip() if named else request.remote or ""

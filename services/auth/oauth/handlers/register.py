@@ -25,7 +25,7 @@ async def post(request: web.Request) -> web.Response:
     """201 with the client's id, and what of its wishes was granted."""
     parts, oauth = request.app[PARTS], request.app[OAUTH]
     require_json(request)
-    await Limit(parts.store, parts.clock, "register", _FROM_ONE, _FROM_ALL).enter(request)
+    await Limit(parts, oauth.seal, "register", _FROM_ONE, _FROM_ALL).enter(request)
     try:
         raw = await body.read(request)
         if len(raw) > MAX_BYTES:
