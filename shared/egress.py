@@ -28,6 +28,10 @@ _METADATA = frozenset(
     )
 )
 _TRANSLATED = ipaddress.ip_network("64:ff9b::/32")  # RFC 6052, RFC 8215
+# servers by uvicorn and Node close after five idle seconds: what is sent at that moment is lost,
+# and a call that is lost may not be repeated
+IDLE_SECONDS = 4.0
+
 _NAMED: ContextVar[Sequence[Network]] = ContextVar("named", default=())
 
 
@@ -88,7 +92,9 @@ def client(
     Callers pass `allow_redirects=False` on every request.
     """
     factory = partial(_socket, check)
-    connector = aiohttp.TCPConnector(socket_factory=factory, limit=connections)
+    connector = aiohttp.TCPConnector(
+        socket_factory=factory, limit=connections, keepalive_timeout=IDLE_SECONDS
+    )
     return aiohttp.ClientSession(
         connector=connector,
         cookie_jar=aiohttp.DummyCookieJar(),

@@ -2,6 +2,7 @@
 
 import ipaddress
 import socket
+import time
 
 import aiohttp
 import pytest
@@ -168,3 +169,25 @@ def test_what_a_stranger_names_leads_to_the_public_internet_only(address: str) -
 @pytest.mark.parametrize("address", ["8.8.8.8", "2606:4700:4700::1111"])
 def test_the_public_internet_can_be_reached(address: str) -> None:
     egress.check_public(address)
+
+
+async def test_a_connection_that_its_server_is_about_to_close_is_not_used_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    ports: list[int] = []
+
+    async def note(request: web.Request) -> web.Response:
+        assert request.transport is not None
+        ports.append(request.transport.get_extra_info("peername")[1])
+        return web.Response()
+
+    app = web.Application()
+    app.router.add_get("/", note)
+    passed = 0.0
+    monkeypatch.setattr("aiohttp.connector.monotonic", lambda: time.monotonic() + passed)
+    async with TestServer(app) as server, guarded() as client:
+        for wait in (0.0, 0.0, 4.5):
+            passed += wait
+            async with client.get(server.make_url("/")) as answer:
+                await answer.read()
+    assert ports[0] == ports[1] != ports[2]
