@@ -20,18 +20,17 @@ Owns in Redis: `ent:` grants, `limit:relay:` counters, `mcp:` sessions of client
 them, `up:` sessions with servers and used assertions, `seen:tok:` last uses. Reads: `tok:` `sess:`
 `seen:sess:`. Appends to `audit:`.
 
-A request is counted (`limits.py`) and stands in the audit trail (`audit.py`). Its way:
-`handlers/mcp.py` finds the view (`views.py`, which asks `gate.py`, the one way to a server) and the
-caller's version (`inbound.py`), and hands over to `handlers/modern.py` or `handlers/legacy.py`.
-Where caller and server speak one version, `passage.py` carries bytes through
-`upstream.py`. Elsewhere the relay answers itself: `bridge.py` for one server, `merge.py` for
-several, both by `ask.py`, which speaks to either kind (`modern.py`; `pool.py` over `legacy.py`).
-The merged view finds a server by `where.py` and `names.py`, lists by `merged_lists.py`, presents
-itself by `introduction.py`, and shows what comes back by `exposed.py`.
-What a server tells of changes goes by `listener.py` and `telling.py`.
-What a server asks back goes to the caller with its state sealed (`states.py`, and `amend.py` where
-bytes are carried), or becomes requests to a caller of an older version (`interview.py`), whose
-answers find it by `rendezvous.py`. What a server says of a call meanwhile goes by `progress.py` to
-the one caller who asked for it. A stream stays open for as long as its right lasts (`alive.py`;
-`news.py` hears what has ended).
+The way of a request: `handlers/mcp.py` finds the view (`views.py`, which asks `gate.py`, the one
+way to a server) and the caller's version, and hands over to `handlers/modern.py` or
+`handlers/legacy.py`. Where caller and server speak one version, `passage.py` carries bytes through.
+Elsewhere the relay answers itself: `bridge.py` for one server, `merged/merge.py` for several.
+
+    callers/       who calls, in which session; limits; what is read strictly
+    entitlements/  who may use which server: sources, kept grants, what ends them
+    servers/       speaking to servers of either version: `upstream.py` is the only HTTP to them
+    messages/      JSON-RPC and event streams, as bytes and as values
+    merged/        several servers as one: names, addresses, lists, cursors
+    questions/     what servers ask back, its sealed state, and where answers find their call
+    changes/       what a server tells of changes, and what ends an open stream
+    audit/         one entry for each request
 """

@@ -7,20 +7,23 @@ from collections.abc import AsyncIterator
 
 from aiohttp import web
 
-from services.relay import upstream as outgoing
-from services.relay.ask import Asker
-from services.relay.audit import Audit
-from services.relay.bearer import Bearer
-from services.relay.between import Between
-from services.relay.breaker import Breaker
+from services.relay.audit.definitions import Definitions
+from services.relay.audit.trail import Audit
 from services.relay.bridge import Bridge
+from services.relay.callers.bearer import Bearer
+from services.relay.callers.inbound import MAX_BODY_BYTES
+from services.relay.callers.limits import Limits
+from services.relay.callers.read_ahead import ReadAhead
+from services.relay.callers.running import Running
+from services.relay.callers.sessions import McpSessions
+from services.relay.callers.token_seen import TokenSeen
 from services.relay.calls import Calls
 from services.relay.catalog import Catalog
-from services.relay.cursors import Cursors
-from services.relay.definitions import Definitions
-from services.relay.endless import Endless
+from services.relay.changes.between import Between
+from services.relay.changes.hearing import LegacyHearing
+from services.relay.changes.listener import Listener
+from services.relay.changes.subscribed import Subscribed
 from services.relay.entitlements.entitling import Entitling
-from services.relay.eras import Eras
 from services.relay.gate import Gate
 from services.relay.handlers.handshake import Handshake
 from services.relay.handlers.legacy import Sessioned
@@ -31,30 +34,27 @@ from services.relay.handlers.modern import Modern
 from services.relay.handlers.own import Own
 from services.relay.handlers.refresh import Refresh
 from services.relay.handlers.session_stream import SessionStream
-from services.relay.hearing import LegacyHearing
-from services.relay.inbound import MAX_BODY_BYTES
 from services.relay.internal import Parts, internal_port
-from services.relay.legacy import Legacy
-from services.relay.limits import Limits
-from services.relay.listener import Listener
 from services.relay.marks import Marks
-from services.relay.merge import Merge
-from services.relay.offered import Offered
+from services.relay.merged.cursors import Cursors
+from services.relay.merged.merge import Merge
+from services.relay.messages.endless import Endless
 from services.relay.passage import Passage
-from services.relay.passport import Passports
-from services.relay.pool import Pool
 from services.relay.public import public_routes, render
-from services.relay.read_ahead import ReadAhead
-from services.relay.rendezvous import Rendezvous
-from services.relay.renewal import Renewal
-from services.relay.running import Running
-from services.relay.sessions import McpSessions
+from services.relay.questions.rendezvous import Rendezvous
+from services.relay.questions.states import States
+from services.relay.servers import upstream as outgoing
+from services.relay.servers.ask import Asker
+from services.relay.servers.breaker import Breaker
+from services.relay.servers.eras import Eras
+from services.relay.servers.legacy import Legacy
+from services.relay.servers.offered import Offered
+from services.relay.servers.passport import Passports
+from services.relay.servers.pool import Pool
+from services.relay.servers.renewal import Renewal
+from services.relay.servers.turns import Turns
+from services.relay.servers.upstream import Upstream
 from services.relay.settings import Settings, read
-from services.relay.states import States
-from services.relay.subscribed import Subscribed
-from services.relay.token_seen import TokenSeen
-from services.relay.turns import Turns
-from services.relay.upstream import Upstream
 from shared import egress
 from shared.always import always
 from shared.clock import Clock, system_clock

@@ -8,14 +8,15 @@ from typing import Any
 
 from mcp_types.jsonrpc import METHOD_NOT_FOUND
 
-from services.relay import policy, rpc
-from services.relay.ask import DISCOVER, Asker
+from services.relay import policy
 from services.relay.calls import Calls
 from services.relay.gate import Way
-from services.relay.hello import Hello
-from services.relay.offered import Offered
-from services.relay.pool import REPEATABLE
-from services.relay.progress import Progress
+from services.relay.messages import rpc
+from services.relay.servers.ask import DISCOVER, Asker
+from services.relay.servers.hello import Hello
+from services.relay.servers.offered import Offered
+from services.relay.servers.pool import REPEATABLE
+from services.relay.servers.progress import Progress
 from shared.contracts.wire import Surface
 
 _CARRIED = REPEATABLE - {"ping"}

@@ -9,16 +9,17 @@ from mcp.shared.inbound import (
 )
 from mcp_types.jsonrpc import HEADER_MISMATCH, INVALID_PARAMS
 
-from services.relay import policy, rpc
-from services.relay.ask import Asker
-from services.relay.audit import Audit
+from services.relay import policy
+from services.relay.audit.trail import Audit
 from services.relay.catalog import Asks, Catalog, ServerSaidNo, as_problem
-from services.relay.eras import Era
+from services.relay.changes.seen import Seen
 from services.relay.gate import Way
-from services.relay.hello import Hello
 from services.relay.marks import Marks
-from services.relay.progress import Progress
-from services.relay.seen import Seen
+from services.relay.messages import rpc
+from services.relay.servers.ask import Asker
+from services.relay.servers.eras import Era
+from services.relay.servers.hello import Hello
+from services.relay.servers.progress import Progress
 from shared import metrics
 from shared.contracts.access import Call, Decision, Denied, Reason
 from shared.contracts.wire import Surface

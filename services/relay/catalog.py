@@ -4,11 +4,12 @@ from collections import OrderedDict
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from services.relay import policy, rpc
-from services.relay.definitions import Definitions
+from services.relay import policy
+from services.relay.audit.definitions import Definitions
 from services.relay.gate import Way
-from services.relay.hello import Hello
-from services.relay.upstream import deadline, malformed, too_large
+from services.relay.messages import rpc
+from services.relay.servers.hello import Hello
+from services.relay.servers.upstream import deadline, malformed, too_large
 from shared.clock import Clock
 from shared.contracts.access import ToolFacts
 from shared.contracts.problems import Problem, ProblemKind

@@ -6,7 +6,7 @@ exist and a server that somebody may not use are the same answer.
 
 from dataclasses import dataclass
 
-from services.relay.audit import Audit
+from services.relay.audit.trail import Audit
 from services.relay.entitlements.grants import Grants
 from shared import metrics
 from shared.contracts import scopes

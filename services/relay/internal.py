@@ -4,22 +4,22 @@ from dataclasses import dataclass
 
 from aiohttp import web
 
-from services.relay.alive import Watch
-from services.relay.ask import Asker
-from services.relay.assertions import by_assertion
-from services.relay.audit import Audit
+from services.relay.audit.trail import Audit
+from services.relay.callers.assertions import by_assertion
+from services.relay.callers.inbound import MAX_BODY_BYTES
+from services.relay.callers.limits import Limits
 from services.relay.calls import Calls
 from services.relay.catalog import Catalog
+from services.relay.changes.alive import Watch
 from services.relay.console import Console
 from services.relay.gate import Gate
 from services.relay.handlers.internal import Internal
 from services.relay.handlers.metadata import Metadata
 from services.relay.handlers.refresh import Refresh
-from services.relay.inbound import MAX_BODY_BYTES
-from services.relay.limits import Limits
-from services.relay.questions import Questions
+from services.relay.questions.people import Questions
+from services.relay.questions.states import States
+from services.relay.servers.ask import Asker
 from services.relay.settings import Settings
-from services.relay.states import States
 from shared.clock import Clock
 from shared.contracts.wire import INTERNAL_RPC_PATH, INTERNAL_SERVERS_PATH, JWKS_PATH, Service
 from shared.entitled import Admission

@@ -14,11 +14,11 @@ from typing import Any
 from mcp.shared.inbound import x_mcp_header_map
 from mcp_types.jsonrpc import METHOD_NOT_FOUND
 
-from services.relay import rpc
 from services.relay.catalog import YOUNG_SECONDS, Asks, Catalog, ServerSaidNo, as_problem
 from services.relay.gate import Way
-from services.relay.hello import Hello
-from services.relay.legacy import Legacy, Session
+from services.relay.messages import rpc
+from services.relay.servers.hello import Hello
+from services.relay.servers.legacy import Legacy, Session
 from shared.clock import Clock
 from shared.contracts.problems import Problem
 

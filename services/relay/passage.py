@@ -10,26 +10,26 @@ from collections.abc import Mapping
 import aiohttp
 from aiohttp import web
 
-from services.relay import rpc
-from services.relay.alive import Alive
-from services.relay.amend import Amend
-from services.relay.answers import let_end
-from services.relay.audit import heard
-from services.relay.changes import LISTEN
-from services.relay.endless import Endless
-from services.relay.events import events_of
+from services.relay.audit.trail import heard
+from services.relay.changes.alive import Alive
+from services.relay.changes.changes import LISTEN
+from services.relay.changes.seen import Seen
 from services.relay.gate import Way
-from services.relay.hello import Hello
-from services.relay.legacy import SessionLost
-from services.relay.lost import SESSION_HEADER, SessionUnknown
-from services.relay.offered import Offered
-from services.relay.out import Out
-from services.relay.progress import METHOD as PROGRESS
-from services.relay.seen import Seen
-from services.relay.single import answers, json_of, single
-from services.relay.states import States
-from services.relay.streams import data_of, is_resumable, with_data
-from services.relay.upstream import (
+from services.relay.messages import rpc
+from services.relay.messages.endless import Endless
+from services.relay.messages.events import events_of
+from services.relay.messages.out import Out
+from services.relay.messages.streams import data_of, is_resumable, with_data
+from services.relay.questions.amend import Amend
+from services.relay.questions.states import States
+from services.relay.servers.answers import let_end
+from services.relay.servers.hello import Hello
+from services.relay.servers.legacy import SessionLost
+from services.relay.servers.lost import SESSION_HEADER, SessionUnknown
+from services.relay.servers.offered import Offered
+from services.relay.servers.progress import METHOD as PROGRESS
+from services.relay.servers.single import answers, json_of, single
+from services.relay.servers.upstream import (
     Patience,
     Upstream,
     broke_off,

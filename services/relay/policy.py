@@ -8,8 +8,8 @@ from typing import Any
 
 from mcp.shared.inbound import find_invalid_x_mcp_header
 
-from services.relay import rpc
-from services.relay.hello import Hello
+from services.relay.messages import rpc
+from services.relay.servers.hello import Hello
 from shared import log
 from shared.contracts.config import Server
 from shared.decide import for_pages_only, tool_exists

@@ -2,7 +2,7 @@
 
 from aiohttp import web
 
-from services.relay.bearer import challenge
+from services.relay.callers.bearer import challenge
 from services.relay.handlers.mcp import Mcp, foreign_origins
 from services.relay.handlers.metadata import Metadata
 from shared.contracts.problems import Problem

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 from aiohttp import web
 
-from services.relay.alive import Alive
+from services.relay.changes.alive import Alive
 from services.relay.gate import Gate, Way
 from shared.contracts import scopes
 from shared.contracts.identity import Principal

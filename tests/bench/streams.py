@@ -17,7 +17,7 @@ from aiohttp import ClientResponse, ClientSession, DummyCookieJar, TCPConnector
 
 from demo.run.ports import LOOPBACK, free_ports
 from demo.run.ready import answers
-from services.relay.alive import RECHECK_SECONDS
+from services.relay.changes.alive import RECHECK_SECONDS
 from tests.bench.caller import Call, CallFailed, Era
 from tests.bench.upstreams import CHANGED
 from tests.bench.usage import cpu_seconds, resident_mib

@@ -8,8 +8,8 @@ from typing import Any
 import aiohttp
 import pytest
 
-from services.relay import alive
-from services.relay.alive import Alive, Watch
+from services.relay.changes import alive
+from services.relay.changes.alive import Alive, Watch
 from shared.contracts.identity import Principal
 from shared.contracts.problems import Problem, ProblemKind
 from shared.stores.memory import MemoryKeyValue

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from services.relay.askable import question, told
-from services.relay.hello import Hello
+from services.relay.questions.askable import question, told
+from services.relay.servers.hello import Hello
 
 OLDEST, MIDDLE, LAST = "2025-03-26", "2025-06-18", "2025-11-25"
 FORM: Any = {"form": {}}

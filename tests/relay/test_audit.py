@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from services.relay.arguments import MOST_CHARS, redacted
-from services.relay.definitions import hash_of
+from services.relay.audit.arguments import MOST_CHARS, redacted
+from services.relay.audit.definitions import hash_of
 from shared.stores import audit
 from shared.stores.audit import TrailReader
 from shared.stores.kv import StoreUnavailable

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from services.relay.between import CHANNEL, MISSED, Between
+from services.relay.changes.between import CHANNEL, MISSED, Between
 from shared.stores.memory import MemoryKeyValue
 
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from services.relay import breaker
-from services.relay.breaker import FAILURES, Circuit
+from services.relay.servers import breaker
+from services.relay.servers.breaker import FAILURES, Circuit
 from shared import metrics
 from shared.contracts.config import Server
 from shared.contracts.problems import Problem, ProblemKind

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from services.relay import merged_lists
-from services.relay.cursors import LIFE_SECONDS
+from services.relay.merged import merged_lists
+from services.relay.merged.cursors import LIFE_SECONDS
 from tests.relay.house import House, house
 from tests.relay.old_caller import OldCaller
 from tests.relay.twins import twin

@@ -12,7 +12,7 @@ from aiohttp import web
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from services.relay import rpc
+from services.relay.messages import rpc
 from shared.contracts.wire import APP_MIME_TYPE
 from tests.relay.house import House, house
 from tests.relay.old_caller import OldCaller

@@ -21,8 +21,9 @@ from mcp_types import (
 )
 from pydantic import FileUrl
 
-from services.relay import alive, interview, rendezvous
-from services.relay.names import expose_uri
+from services.relay.changes import alive
+from services.relay.merged.names import expose_uri
+from services.relay.questions import interview, rendezvous
 from shared import keys
 from shared.contracts.config import Server
 from shared.contracts.wire import Service

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from services.relay import events
+from services.relay.messages import events
 from tests.relay.house import house
 from tests.relay.test_alive import open_stream
 from tests.relay.upstreams import modern_fake, sdk_app, served, toy_server

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from services.relay.inbound import MAX_BODY_BYTES
+from services.relay.callers.inbound import MAX_BODY_BYTES
 from tests.relay.house import CAPABILITIES, VERSION, house
 from tests.relay.upstreams import modern_fake
 

@@ -9,7 +9,7 @@ import pytest
 from mcp import MCPError
 from mcp.client import Client
 
-from services.relay.limits import WINDOW_SECONDS
+from services.relay.callers.limits import WINDOW_SECONDS
 from shared.contracts.access import Reason
 from shared.stores.audit import TrailReader
 from shared.stores.redis import connect

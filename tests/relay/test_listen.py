@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from services.relay import listener
+from services.relay.changes import listener
 from tests.relay.changing import Changing, ChangingLegacy, ChangingModern
 from tests.relay.house import house
 from tests.relay.new_caller import LISTS, SUBSCRIPTION, listen, listening

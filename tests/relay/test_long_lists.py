@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from services.relay.ask import Asker
+from services.relay.audit.definitions import Definitions
 from services.relay.catalog import KEEP_SECONDS, MAX_PAGED_BYTES, Catalog
-from services.relay.definitions import Definitions
 from services.relay.gate import Way
-from services.relay.hello import Hello
+from services.relay.servers.ask import Asker
+from services.relay.servers.hello import Hello
 from shared.contracts.access import Grant
 from shared.contracts.identity import Principal
 from tests.relay.house import Clock, House, config_of, house

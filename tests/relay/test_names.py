@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import AnyUrl
 
-from services.relay import names
+from services.relay.merged import names
 
 SLUGS = st.from_regex(r"[a-z0-9](?:[a-z0-9-]{0,30}[a-z0-9])?", fullmatch=True)
 TOOLS = st.one_of(

@@ -8,8 +8,8 @@ from aiohttp import web
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.relay import rpc
-from services.relay.numbers import Number
+from services.relay.messages import rpc
+from services.relay.messages.numbers import Number
 from tests.relay.house import house
 from tests.relay.upstreams import LegacyFake, modern_fake
 

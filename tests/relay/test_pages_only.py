@@ -8,8 +8,8 @@ from aiohttp import web
 from mcp.client.extension import advertise
 from mcp.shared.exceptions import MCPError
 
-from services.relay.hello import Hello
 from services.relay.marks import GRACE_SECONDS, KEEP_SECONDS
+from services.relay.servers.hello import Hello
 from shared.contracts.wire import APP_MIME_TYPE, UI_EXTENSION
 from tests.relay.house import House, house
 from tests.relay.old_caller import OldCaller, message

@@ -336,7 +336,7 @@ async def test_the_store_holds_no_address_that_was_subscribed_to() -> None:
 async def test_a_session_that_only_listens_does_not_end(
     era: str, path: str, uri: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("services.relay.alive.RECHECK_SECONDS", 0.05)
+    monkeypatch.setattr("services.relay.changes.alive.RECHECK_SECONDS", 0.05)
     server = FAKES[era]()
     async with server.served() as url, house([{"slug": "a", "url": url}]) as h:
         caller = await OldCaller.begin(h, path)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.relay.splice import with_text
+from services.relay.messages.splice import with_text
 from shared.contracts.problems import Problem
 
 _VALUES = st.recursive(

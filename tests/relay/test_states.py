@@ -8,7 +8,7 @@ import pytest
 from aiohttp import web
 from mcp_types import ElicitResult, TextContent, TextResourceContents
 
-from services.relay.names import expose_uri
+from services.relay.merged.names import expose_uri
 from tests.relay.asking import asking_server
 from tests.relay.house import House, house
 from tests.relay.test_replicas import twin

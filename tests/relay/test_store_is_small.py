@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from services.relay.pool import MAX_RESULT_BYTES
-from services.relay.sessions import IDLE_SECONDS
+from services.relay.callers.sessions import IDLE_SECONDS
+from services.relay.servers.pool import MAX_RESULT_BYTES
 from shared import keys
 from shared.stores.memory import MemoryKeyValue
 from tests.relay.house import House, house

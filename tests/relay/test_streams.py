@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.relay.streams import (
+from services.relay.messages.streams import (
     EventTooLarge,
     Splitter,
     data_of,

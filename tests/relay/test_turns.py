@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from services.relay import turns
-from services.relay.turns import Places
+from services.relay.servers import turns
+from services.relay.servers.turns import Places
 from shared.contracts.problems import Problem
 from tests.relay.house import config_of, house
 from tests.relay.upstreams import LegacyFake, modern_fake

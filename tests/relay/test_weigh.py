@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from services.relay.inbound import MAX_BODY_BYTES
-from services.relay.upstream import MAX_ANSWER_BYTES
-from services.relay.weigh import MAX_PARTS, is_too_heavy
+from services.relay.callers.inbound import MAX_BODY_BYTES
+from services.relay.messages.weigh import MAX_PARTS, is_too_heavy
+from services.relay.servers.upstream import MAX_ANSWER_BYTES
 from tests.relay.house import house
 from tests.relay.upstreams import modern_fake
 

@@ -12,8 +12,8 @@ from urllib.parse import urlsplit
 
 import aiohttp
 
-from services.relay import rpc
 from services.relay.entitlements import SourceAway, SourceRefused, SourceUnavailable
+from services.relay.messages import rpc
 from shared import egress, ids, log
 from shared.clock import Clock
 

@@ -2,14 +2,14 @@
 
 from collections.abc import Awaitable, Callable
 
-from services.relay.alive import Watch
+from services.relay.changes.alive import Watch
+from services.relay.changes.news import News
 from services.relay.entitlements import Source
 from services.relay.entitlements.authzen import AuthZen
 from services.relay.entitlements.decision_point import DecisionPointSource
 from services.relay.entitlements.epochs import Epochs
 from services.relay.entitlements.file import FileSource
 from services.relay.entitlements.grants import Grants
-from services.relay.news import News
 from services.relay.settings import Settings
 from shared.clock import Clock
 from shared.contracts.config import Config

@@ -4,17 +4,18 @@ from aiohttp import web
 from mcp_types.jsonrpc import INVALID_PARAMS
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, LATEST_HANDSHAKE_VERSION
 
-from services.relay import inbound, rpc
-from services.relay.ask import DISCOVER
 from services.relay.bridge import Bridge
-from services.relay.eras import Era, Eras
+from services.relay.callers import inbound
+from services.relay.callers.sessions import McpSession, McpSessions, check_size
 from services.relay.gate import Way
-from services.relay.hello import of_handshake
-from services.relay.legacy import HandshakeRefused, Legacy, Session
-from services.relay.lost import SESSION_HEADER
-from services.relay.merge import Merge
-from services.relay.sessions import McpSession, McpSessions, check_size
-from services.relay.upstream import deadline
+from services.relay.merged.merge import Merge
+from services.relay.messages import rpc
+from services.relay.servers.ask import DISCOVER
+from services.relay.servers.eras import Era, Eras
+from services.relay.servers.hello import of_handshake
+from services.relay.servers.legacy import HandshakeRefused, Legacy, Session
+from services.relay.servers.lost import SESSION_HEADER
+from services.relay.servers.upstream import deadline
 from services.relay.views import View
 from shared.contracts.problems import Problem, ProblemKind
 from shared.web.routes import PRINCIPAL

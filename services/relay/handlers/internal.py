@@ -6,18 +6,18 @@ from typing import Literal
 from aiohttp import web
 from pydantic import ConfigDict, Field, ValidationError
 
-from services.relay import rpc
-from services.relay.alive import Alive, Watch
-from services.relay.ask import Asker
-from services.relay.audit import Audit
+from services.relay.audit.trail import Audit
+from services.relay.callers.limits import Limits
 from services.relay.calls import Calls
 from services.relay.catalog import Catalog, ServerSaidNo
+from services.relay.changes.alive import Alive, Watch
 from services.relay.console import Console
 from services.relay.gate import Gate, Way
-from services.relay.hello import CONSOLE
-from services.relay.limits import Limits
-from services.relay.progress import Progress
-from services.relay.questions import Questions, check_answers, hello_of
+from services.relay.messages import rpc
+from services.relay.questions.people import Questions, check_answers, hello_of
+from services.relay.servers.ask import Asker
+from services.relay.servers.hello import CONSOLE
+from services.relay.servers.progress import Progress
 from shared.contracts.identity import Frozen
 from shared.contracts.problems import Problem, ProblemKind
 from shared.contracts.wire import Service, Surface

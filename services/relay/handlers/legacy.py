@@ -4,22 +4,23 @@ from aiohttp import web
 from mcp_types.jsonrpc import INVALID_REQUEST
 from multidict import CIMultiDict
 
-from services.relay import inbound, rpc
-from services.relay.alive import Alive
-from services.relay.audit import client_of
+from services.relay.audit.trail import client_of
+from services.relay.callers import inbound
+from services.relay.callers.sessions import McpSession, McpSessions
 from services.relay.calls import Calls
+from services.relay.changes.alive import Alive
 from services.relay.gate import Way
 from services.relay.handlers.handshake import Handshake
 from services.relay.handlers.own import Own
-from services.relay.hello import Hello, of_handshake
-from services.relay.legacy import Legacy, SessionLost
-from services.relay.lost import SESSION_HEADER
 from services.relay.marks import InSession
+from services.relay.messages import rpc
 from services.relay.passage import Passage
-from services.relay.pool import REPEATABLE, session_renewed
-from services.relay.renewal import Renewal
-from services.relay.sessions import McpSession, McpSessions
-from services.relay.upstream import deadline, passed_on
+from services.relay.servers.hello import Hello, of_handshake
+from services.relay.servers.legacy import Legacy, SessionLost
+from services.relay.servers.lost import SESSION_HEADER
+from services.relay.servers.pool import REPEATABLE, session_renewed
+from services.relay.servers.renewal import Renewal
+from services.relay.servers.upstream import deadline, passed_on
 from services.relay.views import View
 from shared import log
 from shared.contracts.problems import Problem

@@ -4,18 +4,20 @@ from aiohttp import web
 from mcp.shared.subscriptions import SUBSCRIPTION_ID_META_KEY
 from mcp_types.jsonrpc import INVALID_PARAMS
 
-from services.relay import changes, inbound, rpc
-from services.relay.alive import Alive
+from services.relay.callers import inbound
 from services.relay.catalog import Catalog
-from services.relay.changes import MAX_URIS, Wanted
-from services.relay.endless import Endless
+from services.relay.changes import changes
+from services.relay.changes.alive import Alive
+from services.relay.changes.changes import MAX_URIS, Wanted
+from services.relay.changes.listener import Listener
+from services.relay.changes.seen import Seen
+from services.relay.changes.telling import Telling, by_server, together
 from services.relay.gate import Gate
-from services.relay.hello import Hello
-from services.relay.listener import Listener
-from services.relay.out import Out
-from services.relay.seen import Seen
-from services.relay.streams import event_of
-from services.relay.telling import Telling, by_server, together
+from services.relay.messages import rpc
+from services.relay.messages.endless import Endless
+from services.relay.messages.out import Out
+from services.relay.messages.streams import event_of
+from services.relay.servers.hello import Hello
 from services.relay.views import View, lasting
 from shared.contracts.problems import Problem
 

@@ -7,14 +7,16 @@ from functools import partial
 from aiohttp import web
 from mcp_types.jsonrpc import INVALID_REQUEST
 
-from services.relay import inbound, rpc, trace
-from services.relay.alive import Alive, Watch
-from services.relay.audit import Audit
+from services.relay.audit.trail import Audit
+from services.relay.callers import inbound
+from services.relay.callers.limits import Limits
+from services.relay.changes.alive import Alive, Watch
 from services.relay.entitlements.epochs import SURE_SECONDS
 from services.relay.gate import Gate
 from services.relay.handlers.legacy import Sessioned
 from services.relay.handlers.modern import Modern
-from services.relay.limits import Limits
+from services.relay.messages import rpc
+from services.relay.servers import trace
 from services.relay.views import View, named_alone, view_of
 from shared import metrics
 from shared.contracts.problems import Problem, ProblemKind

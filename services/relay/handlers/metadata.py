@@ -7,7 +7,7 @@ import json
 
 from aiohttp import web
 
-from services.relay.passport import Passports
+from services.relay.servers.passport import Passports
 from shared.contracts import scopes
 from shared.contracts.wire import MCP_PATH
 

@@ -8,23 +8,25 @@ from mcp_types.jsonrpc import INVALID_PARAMS
 from mcp_types.methods import CACHEABLE_METHODS, is_input_required
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
-from services.relay import inbound, logs, rpc
-from services.relay.alive import Alive
-from services.relay.answered import answered
-from services.relay.ask import DISCOVER, Asker
 from services.relay.bridge import Bridge
+from services.relay.callers import inbound
+from services.relay.callers.answered import answered
 from services.relay.calls import Calls
-from services.relay.changes import LISTEN
-from services.relay.eras import Era, Eras
+from services.relay.changes.alive import Alive
+from services.relay.changes.changes import LISTEN
 from services.relay.handlers.listen import Listen
-from services.relay.hello import Hello, of_request
-from services.relay.introduction import SERVER_INFO
-from services.relay.merge import Merge
-from services.relay.modern import NotModern
+from services.relay.merged.introduction import SERVER_INFO
+from services.relay.merged.merge import Merge
+from services.relay.messages import rpc
 from services.relay.passage import Passage
-from services.relay.progress import Progress
-from services.relay.states import StateRefused
-from services.relay.upstream import deadline, passed_on
+from services.relay.questions.states import StateRefused
+from services.relay.servers import logs
+from services.relay.servers.ask import DISCOVER, Asker
+from services.relay.servers.eras import Era, Eras
+from services.relay.servers.hello import Hello, of_request
+from services.relay.servers.modern import NotModern
+from services.relay.servers.progress import Progress
+from services.relay.servers.upstream import deadline, passed_on
 from services.relay.views import View
 from shared.contracts.problems import Problem
 from shared.contracts.wire import Surface

@@ -7,19 +7,23 @@ from aiohttp import web
 from mcp_types.jsonrpc import INVALID_PARAMS
 from mcp_types.methods import INPUT_REQUIRED_METHODS
 
-from services.relay import askable, changes, inbound, logs, rpc, running
-from services.relay.alive import Alive
-from services.relay.answered import answered
 from services.relay.bridge import Bridge
+from services.relay.callers import inbound, running
+from services.relay.callers.answered import answered
+from services.relay.callers.running import Running
+from services.relay.callers.sessions import McpSession, McpSessions
+from services.relay.changes import changes
+from services.relay.changes.alive import Alive
 from services.relay.handlers.session_stream import SessionStream
-from services.relay.hello import Hello, of_handshake
-from services.relay.interview import Caller, Interview
-from services.relay.merge import Merge
-from services.relay.out import Out
-from services.relay.progress import Progress
-from services.relay.rendezvous import Rendezvous
-from services.relay.running import Running
-from services.relay.sessions import McpSession, McpSessions
+from services.relay.merged.merge import Merge
+from services.relay.messages import rpc
+from services.relay.messages.out import Out
+from services.relay.questions import askable
+from services.relay.questions.interview import Caller, Interview
+from services.relay.questions.rendezvous import Rendezvous
+from services.relay.servers import logs
+from services.relay.servers.hello import Hello, of_handshake
+from services.relay.servers.progress import Progress
 from services.relay.views import View
 
 

@@ -5,8 +5,8 @@ import hmac
 from aiohttp import web
 from pydantic import ValidationError
 
-from services.relay import rpc
 from services.relay.entitlements.epochs import Epochs
+from services.relay.messages import rpc
 from shared import log
 from shared.contracts.fields import Email
 from shared.contracts.identity import Frozen

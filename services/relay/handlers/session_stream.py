@@ -11,21 +11,22 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from aiohttp import web
 from mcp_types.jsonrpc import INVALID_PARAMS
 
-from services.relay import changes, rpc
-from services.relay.alive import Alive
-from services.relay.between import MISSED, Between
 from services.relay.bridge import unknown_method
 from services.relay.catalog import Catalog
-from services.relay.changes import ANYTHING, EVERY_LIST, MAX_URIS, Wanted
-from services.relay.endless import Endless
+from services.relay.changes import changes
+from services.relay.changes.alive import Alive
+from services.relay.changes.between import MISSED, Between
+from services.relay.changes.changes import ANYTHING, EVERY_LIST, MAX_URIS, Wanted
+from services.relay.changes.listener import Listener
+from services.relay.changes.seen import Seen
+from services.relay.changes.subscribed import Subscribed
+from services.relay.changes.telling import READY_SECONDS, Telling, by_server, together
 from services.relay.gate import Gate, Way
-from services.relay.hello import Hello
-from services.relay.listener import Listener
-from services.relay.out import Out
-from services.relay.seen import Seen
-from services.relay.subscribed import Subscribed
-from services.relay.telling import READY_SECONDS, Telling, by_server, together
-from services.relay.upstream import deadline
+from services.relay.messages import rpc
+from services.relay.messages.endless import Endless
+from services.relay.messages.out import Out
+from services.relay.servers.hello import Hello
+from services.relay.servers.upstream import deadline
 from services.relay.views import View, lasting
 from shared import ids
 from shared.contracts.problems import Problem

@@ -1,0 +1,1 @@
+"""Who calls, how, and in which session."""

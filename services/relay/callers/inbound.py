@@ -1,0 +1,177 @@
+"""Reading what a caller posts: strictly, because what is decided on must be what is sent on."""
+
+import re
+from typing import Any
+
+from aiohttp import web
+from mcp.shared.inbound import (
+    MCP_PARAM_HEADER_PREFIX,
+    MCP_PROTOCOL_VERSION_HEADER,
+    NAME_BEARING_METHODS,
+    InboundLadderRejection,
+    classify_inbound_request,
+    find_duplicated_routing_header,
+    unsupported_protocol_version_rejection,
+)
+from mcp_types import PROTOCOL_VERSION_META_KEY
+from mcp_types.jsonrpc import (
+    HEADER_MISMATCH,
+    INVALID_PARAMS,
+    INVALID_REQUEST,
+    PARSE_ERROR,
+)
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
+
+from services.relay.messages import rpc
+from shared.contracts.problems import Problem, ProblemKind
+from shared.web import body as incoming
+
+MAX_BODY_BYTES = 4 * 1024 * 1024
+_PARAM = MCP_PARAM_HEADER_PREFIX.lower()
+_MEMBERS = frozenset({"jsonrpc", "id", "method", "params", "result", "error"})
+_PARAMS = frozenset({"_meta", "arguments", "name", "uri"})
+_LONGEST_NAME = 2048 + 64  # a server's own, and what the merged view puts before it
+_BOTH = "application/json, text/event-stream"  # as the SDKs write it
+_ONE = "The body must be one JSON-RPC request, notification or response"
+
+
+class Rejected(Exception):
+    """The message itself is refused; `outcome` holds the error that the caller hears.
+
+    `status` is that of 2026-07-28.
+    """
+
+    def __init__(
+        self, code: int, message: str, *, to: rpc.Id | None = None, data: Any = None
+    ) -> None:
+        super().__init__(message)
+        self.id = to
+        self.outcome = rpc.failure(code, message, data)
+        self.status = rpc.modern_status(self.outcome)
+
+
+async def body(request: web.Request) -> bytes:
+    """The body, up to MAX_BODY_BYTES, declared as JSON."""
+    if request.content_type != "application/json":
+        title = "Only JSON is accepted here."
+        advice = "Send the message with Content-Type: application/json."
+        raise Problem(ProblemKind.MEDIA_TYPE, title, advice)
+    try:
+        return await incoming.read(request)
+    except web.HTTPRequestEntityTooLarge as error:
+        title = "The message is too large."
+        advice = f"At most {MAX_BODY_BYTES // 2**20} MiB are taken at once."
+        raise Problem(ProblemKind.TOO_LARGE, title, advice) from error
+
+
+def read(raw: bytes) -> rpc.Message:
+    """The one message in a body: JSON-RPC 2.0, no batch. Raises `Rejected`."""
+    try:
+        message = rpc.loads_once(raw)
+    except rpc.Unreadable as error:
+        raise Rejected(PARSE_ERROR, f"Parse error: {error}") from error
+    if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":
+        raise Rejected(INVALID_REQUEST, f"{_ONE} (no batch)")
+    request_id = message.get("id")
+    is_id = isinstance(request_id, str | int) and not isinstance(request_id, bool)
+    if "id" in message and not is_id:
+        raise Rejected(INVALID_REQUEST, "The id must be a string or an integer")
+    method = message.get("method")
+    if not isinstance(method, str) and not (is_id and ("result" in message or "error" in message)):
+        raise Rejected(INVALID_REQUEST, _ONE, to=request_id)
+    params = message.get("params", {})
+    if not isinstance(params, dict):
+        raise Rejected(INVALID_REQUEST, "params must be an object", to=request_id)
+    _check_members(message, params, request_id)
+    return message
+
+
+def is_modern(request: web.Request, message: rpc.Message) -> bool:
+    """Whether the message is meant as one of 2026-07-28, by its header or by its envelope."""
+    version = request.headers.get(MCP_PROTOCOL_VERSION_HEADER)
+    if version is not None and version not in HANDSHAKE_PROTOCOL_VERSIONS:
+        return True
+    meta = message.get("params", {}).get("_meta")
+    return isinstance(meta, dict) and PROTOCOL_VERSION_META_KEY in meta
+
+
+def check_modern(request: web.Request, message: rpc.Message) -> None:
+    """The ladder of 2026-07-28 (basic/transports, basic/versioning). Raises `Rejected`."""
+    request_id = message.get("id")
+    if "method" not in message:
+        raise Rejected(
+            INVALID_REQUEST, "In this version a client sends no responses", to=request_id
+        )
+    if "id" not in message:
+        version = request.headers.get(MCP_PROTOCOL_VERSION_HEADER, "")
+        _raise(unsupported_protocol_version_rejection(version), None)
+        return
+    twice = find_duplicated_routing_header(request.headers.items())
+    if twice is not None:
+        raise Rejected(HEADER_MISMATCH, f"{twice} header appears more than once", to=request_id)
+    headers = {name.lower(): value for name, value in request.headers.items()}
+    verdict = classify_inbound_request(message, headers=headers)
+    _raise(verdict if isinstance(verdict, InboundLadderRejection) else None, request_id)
+
+
+def check_name(message: rpc.Message) -> None:
+    """What a request names must be text that can be sent at all, and fit into a header.
+
+    Raises `Rejected` for anything else.
+    """
+    key = NAME_BEARING_METHODS.get(message["method"])
+    if key is None:
+        return
+    name = message.get("params", {}).get(key)
+    if not (isinstance(name, str) and len(name) <= _LONGEST_NAME and _sendable(name)):
+        text = f"params.{key} must be text of at most {_LONGEST_NAME} characters"
+        raise Rejected(INVALID_PARAMS, text, to=message.get("id"))
+
+
+def repeated(request: web.Request, message: rpc.Message) -> dict[str, str]:
+    """Those headers that repeat a call's arguments. Raises `Rejected` for one that comes twice:
+    two readers could believe two different ones."""
+    found: dict[str, str] = {}
+    for name, value in request.headers.items():
+        if not name.lower().startswith(_PARAM):
+            continue
+        if name.lower() in found:
+            text = f"{name} header appears more than once"
+            raise Rejected(HEADER_MISMATCH, text, to=message["id"])
+        found[name.lower()] = value
+    return found
+
+
+def accepts_both(request: web.Request) -> bool:
+    """Whether the caller takes JSON and event streams, as every version demands."""
+    if _accept(request) == _BOTH:
+        return True
+    kinds = {part.split(";")[0].strip().lower() for part in _accept(request).split(",")}
+    if "*/*" in kinds:
+        return True
+    return bool(kinds & {"application/json", "application/*"}) and bool(
+        kinds & {"text/event-stream", "text/*"}
+    )
+
+
+def _accept(request: web.Request) -> str:
+    return ",".join(request.headers.getall("Accept", []))
+
+
+def _check_members(message: rpc.Message, params: rpc.Message, request_id: rpc.Id | None) -> None:
+    # some readers take member names in any case: to them `Name` would replace the `name` we read
+    named = _PARAMS if message.get("method") in NAME_BEARING_METHODS else frozenset()
+    for given, known in ((message, _MEMBERS), (params, named)):
+        for member in given:
+            if member not in known and member.lower() in known:
+                text = f"The member {member!r} differs from a known one only in case"
+                raise Rejected(INVALID_REQUEST, text, to=request_id)
+
+
+def _sendable(text: str) -> bool:
+    return re.search("[\ud800-\udfff]", text) is None
+
+
+def _raise(rejection: InboundLadderRejection | None, request_id: rpc.Id | None) -> None:
+    if rejection is not None:
+        raise Rejected(rejection.code, rejection.message, to=request_id, data=rejection.data)

@@ -1,0 +1,127 @@
+"""The relay's own MCP sessions, for callers of 2025-11-25 and before.
+
+A session belongs to the person who opened it and to the view it was opened on; for anybody else it
+does not exist. It proves nothing: every request in it still needs its token. Sealed in Redis under
+the digest of its id, so that any replica continues it.
+"""
+
+from dataclasses import replace
+from typing import Any
+
+from services.relay.changes.alive import Alive
+from services.relay.messages import rpc
+from services.relay.servers.legacy import Session
+from shared import ids, keys, log
+from shared.clock import Clock
+from shared.contracts.identity import Frozen
+from shared.contracts.problems import Problem, ProblemKind
+from shared.signing import Seal, SealBroken
+from shared.stores.kv import KeyValue
+
+IDLE_SECONDS = 30 * 60
+_TOUCH_SECONDS = 60
+MAX_PARAMS_BYTES = 16 * 1024
+
+
+class McpSession(Frozen):
+    """`params`: of the caller's `initialize`. `through`: what it says goes to the server as it is.
+
+    `upstream`: the server's own session id, if it keeps sessions and the caller talks through.
+    `log_level`: as the caller set it, where the relay answers.
+    """
+
+    subject: str
+    view: str
+    params: dict[str, Any]
+    version: str
+    through: bool
+    upstream: str | None = None
+    log_level: str | None = None
+    touched: int = 0
+
+    @property
+    def with_server(self) -> Session:
+        """The server's side of a session that goes through."""
+        return Session(self.upstream, self.version, {})
+
+
+class McpSessions:
+    """Opens, finds and ends sessions. Methods may raise `StoreUnavailable`."""
+
+    def __init__(self, store: KeyValue, seal: Seal, clock: Clock, most: int) -> None:
+        self._store = store
+        self._seal = seal
+        self._clock = clock
+        self._most = most
+
+    async def begin(self, session: McpSession) -> str:
+        """Store a new session and return its id. One too many of a person ends the idlest."""
+        session_id = ids.new_secret()
+        await self.replace(session_id, session)
+        return session_id
+
+    async def replace(self, session_id: str, session: McpSession) -> None:
+        """Store a session under an id it has already."""
+        now, key = self._clock(), self.key(session_id)
+        whose = keys.MCP_SESSIONS_OF.key(session.subject)
+        digest = self._digest(session_id)
+        ended = await self._store.used(whose, digest, now, IDLE_SECONDS, self._most)
+        if ended:
+            log.event(
+                "mcp-sessions-ended", subject=session.subject, count=len(ended), most=self._most
+            )
+            await self._store.remove(*(keys.MCP_SESSION.key(one) for one in ended))
+        # not a model's own dump: it cannot take all that JSON can say
+        params = rpc.dumps(session.params).decode()
+        record = dict(session) | {"touched": int(now), "params": params}
+        sealed = self._seal.seal(key, record, now + IDLE_SECONDS)
+        await self._store.put(key, sealed, IDLE_SECONDS)
+
+    async def find(self, session_id: str, subject: str, view: str) -> McpSession | None:
+        """The live session of this person on this view, or None."""
+        key = self.key(session_id)
+        sealed = await self._store.get(key)
+        if sealed is None:
+            return None
+        try:
+            record = self._seal.open(key, sealed, self._clock())
+        except SealBroken:
+            return None
+        params = rpc.loads(record["params"].encode())
+        session = McpSession.model_validate(record | {"params": params})
+        if session.subject != subject or session.view != view:
+            return None
+        if self._clock() - session.touched > _TOUCH_SECONDS:
+            await self.replace(session_id, session)
+        return session
+
+    def lasting(self, session_id: str, session: McpSession, alive: Alive) -> Alive:
+        """`alive` while the session lasts too. A session that only listens is used as well."""
+
+        async def check() -> None:
+            await alive.check()
+            if await self.find(session_id, session.subject, session.view) is None:
+                raise Problem(ProblemKind.NOT_FOUND, "The session has ended.", "Begin a new one.")
+
+        return replace(alive, check=check)
+
+    async def end(self, session_id: str, session: McpSession) -> None:
+        """Forget a session."""
+        await self._store.remove(self.key(session_id))
+        whose = keys.MCP_SESSIONS_OF.key(session.subject)
+        await self._store.unused(whose, self._digest(session_id))
+
+    def key(self, session_id: str) -> str:
+        """Where a session is kept."""
+        return keys.MCP_SESSION.key(self._digest(session_id))
+
+    def _digest(self, session_id: str) -> str:
+        return self._seal.digest("mcp-session", session_id)
+
+
+def check_size(params: rpc.Message) -> None:
+    """Refuse an `initialize` too large to keep."""
+    if len(rpc.dumps(params)) > MAX_PARAMS_BYTES:
+        title = "The client says too much about itself."
+        advice = f"Send at most {MAX_PARAMS_BYTES // 1024} KiB of params with initialize."
+        raise Problem(ProblemKind.TOO_LARGE, title, advice)

@@ -1,0 +1,1 @@
+"""What has changed or ended, on its way to who has an open stream."""

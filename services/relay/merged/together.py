@@ -1,0 +1,67 @@
+"""Asking all servers of a view at once: each has its own time, and none spoils what others say."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from services.relay.catalog import ServerSaidNo, as_problem
+from services.relay.gate import Way
+from services.relay.messages import rpc
+from services.relay.servers.upstream import deadline
+from shared import log
+from shared.contracts.problems import Problem, ProblemKind
+
+LIST_SECONDS = 5.0
+LEFT_OUT_KEY = "strad/left-out"
+
+Ways = dict[str, Way]
+Found = TypeVar("Found")
+
+
+@dataclass(frozen=True, slots=True)
+class Together(Generic[Found]):
+    """What came and what went wrong, by slug in the operator's order."""
+
+    found: dict[str, Found]
+    failed: dict[str, Problem]
+
+    @property
+    def missing(self) -> rpc.Message:
+        """The `_meta` that names who is missing; empty when nobody is."""
+        named = [{"server": slug, "reason": cause.kind} for slug, cause in self.failed.items()]
+        return {LEFT_OUT_KEY: named} if named else {}
+
+    def check(self) -> None:
+        """Raises a `Problem` that names all servers when every one failed: that is no success."""
+        if not self.failed or self.found:
+            return
+        if len(self.failed) == 1:
+            raise next(iter(self.failed.values()))
+        named = ", ".join(f"{slug} ({cause.kind})" for slug, cause in self.failed.items())
+        title = f"None of the servers answers: {named}."
+        raise Problem(ProblemKind.UPSTREAM_UNREACHABLE, title, "Try again in a moment.")
+
+
+async def together(ways: Ways, one: Callable[[Way], Awaitable[Found]]) -> Together[Found]:
+    """Ask every server at once."""
+
+    async def guarded(way: Way) -> Found | Problem:
+        try:
+            async with deadline(way.server, min(LIST_SECONDS, way.server.timeout)):
+                return await one(way)
+        except ServerSaidNo as refusal:
+            return as_problem(way, refusal)
+        except Problem as problem:
+            return problem
+
+    answers = await asyncio.gather(*(guarded(way) for way in ways.values()))
+    found: dict[str, Found] = {}
+    failed: dict[str, Problem] = {}
+    for slug, answer in zip(ways, answers, strict=True):
+        if isinstance(answer, Problem):
+            log.warning("server-left-out", slug=slug, reason=answer.kind)
+            failed[slug] = answer
+        else:
+            found[slug] = answer
+    return Together(found, failed)

@@ -1,0 +1,1 @@
+"""JSON-RPC messages and streams of events, as bytes and as values."""

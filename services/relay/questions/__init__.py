@@ -1,0 +1,1 @@
+"""What servers ask back while they work, on its way to whoever can answer."""

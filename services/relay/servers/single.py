@@ -1,0 +1,54 @@
+"""An answer that is not a stream, on its way through."""
+
+from collections.abc import Mapping
+
+import aiohttp
+from aiohttp import web
+
+from services.relay.audit.trail import heard
+from services.relay.messages import rpc
+from services.relay.questions.amend import Amend
+from services.relay.servers.legacy import SessionLost
+from services.relay.servers.lost import SESSION_HEADER, lost
+from services.relay.servers.modern import NotModern, not_modern
+from services.relay.servers.upstream import malformed, read_message, refused, whole
+from shared.contracts.config import Server
+
+
+async def single(
+    server: Server,
+    response: aiohttp.ClientResponse,
+    request_id: rpc.Id,
+    headers: Mapping[str, str],
+    amend: Amend,
+) -> web.Response:
+    """The response. Raises `SessionLost`, `NotModern` or a `Problem`."""
+    if response.content_type != "application/json":
+        if response.status >= 400:
+            raise refused(server, f"it answered HTTP {response.status}")
+        raise malformed(server, f"its answer is {response.content_type}, not JSON")
+    raw = await whole(server, response)
+    message = read_message(server, raw)
+    if SESSION_HEADER in headers and lost(response.status, message, request_id):
+        raise SessionLost
+    if "MCP-Method" in headers and not_modern(response.status, message, request_id):
+        raise NotModern(message)
+    refusal = response.status >= 400 and isinstance(message.get("error"), dict)
+    if not refusal and not answers(message, request_id):
+        raise malformed(server, "its answer does not answer the request")
+    heard(message)
+    return json_of(amend.answer(message, raw), response.status)
+
+
+def answers(message: rpc.Message, request_id: rpc.Id | None) -> bool:
+    """Whether a message is the answer to a request."""
+    return (
+        "method" not in message
+        and message.get("id") == request_id
+        and ("result" in message or "error" in message)
+    )
+
+
+def json_of(raw: bytes, status: int) -> web.Response:
+    """A message as a response."""
+    return web.Response(body=raw, status=status, content_type="application/json")
