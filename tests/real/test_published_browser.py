@@ -266,7 +266,10 @@ async def test_a_page_that_needs_the_network_is_not_left_blank(
     await visitor.goto(f"{console.url}/apps/map")
     notices = visitor.locator("#notices")
     await expect(notices).to_contain_text("This page has not started", timeout=START_MS)
-    await expect(notices).to_contain_text("such as the network")
+    await expect(notices).to_contain_text("Blocked: script-src-elem https://cesium.com/")
+    await expect(notices).to_contain_text(
+        "declare https://cesium.com in _meta.ui.csp.resourceDomains"
+    )
     await expect(visitor.locator("#state")).to_have_text("Silent")
     frame = await framed(visitor)
     await expect(frame.locator("#loading")).to_contain_text("Failed to load CesiumJS from CDN")
