@@ -26,9 +26,10 @@ async def test_a_page_that_takes_the_keyboard_cannot_run_its_tool(
     assert console.relay.calls() == []
     if await visitor.tab.evaluate("document.querySelector('#run').hidden"):
         await visitor.tab.click("#run-again")  # keys may say Not now, and open the card again
-    await visitor.tab.until("document.querySelector('#run-now').disabled === false")
-    await visitor.tab.click("#run-now")
-    await visitor.tab.until("document.querySelector('#run').hidden")
+    for _ in range(5):  # with the focus taken every 5 ms, Firefox loses a press now and then
+        await visitor.tab.click("#run-now")
+        if await visitor.tab.evaluate("document.querySelector('#run').hidden"):
+            break
     await frame.until("heard.some(({ method }) => method === 'ui/notifications/tool-result')")
     assert [call["surface"] for call in console.relay.calls()] == ["run"]
 
