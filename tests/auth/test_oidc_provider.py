@@ -6,7 +6,6 @@ import time
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from html import unescape
-from urllib.request import urlopen
 
 import pytest
 
@@ -17,6 +16,7 @@ from tests.auth.conftest import Auth, StartAuth
 from tests.auth.test_process import ROOT
 from tests.auth.tokens import make
 from tests.conftest import need
+from tests.until import answers
 
 pytestmark = pytest.mark.node
 
@@ -67,22 +67,10 @@ async def stand(start_auth: StartAuth) -> AsyncIterator[Stand]:
     command.append(f"{auth.url}/auth/back-channel-logout")
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
         try:
-            _wait(f"{auth.issuer}/.well-known/openid-configuration")
+            answers(f"{auth.issuer}/.well-known/openid-configuration")
             yield Stand(auth, process)
         finally:
             process.terminate()
-
-
-def _wait(url: str) -> None:
-    deadline = time.monotonic() + 20
-    while True:
-        try:
-            with urlopen(url, timeout=1):
-                return
-        except OSError:
-            if time.monotonic() > deadline:
-                raise
-            time.sleep(0.1)
 
 
 async def test_a_person_signs_in_is_known_again_and_proves_it_anew_for_a_token(

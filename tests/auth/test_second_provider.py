@@ -3,14 +3,13 @@
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
-from urllib.request import urlopen
 
 import pytest
 
 from shared.contracts.wire import SESSION_COOKIE
 from tests.auth.conftest import Auth, StartAuth
+from tests.until import answers
 
 GRACE = '{"sub":"grace","email":"grace@strad.test","email_verified":true,"name":"Grace Hopper"}'
 UNVERIFIED = '{"sub":"mallory","email":"grace@strad.test","email_verified":false}'
@@ -25,22 +24,10 @@ def mock_issuer() -> Iterator[str]:
     command += ["--require-nonce", "true", "--user-claims", GRACE, "--user-claims", UNVERIFIED]
     with subprocess.Popen(command, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL) as process:
         try:
-            _wait(f"http://127.0.0.1:{port}/.well-known/openid-configuration")
+            answers(f"http://127.0.0.1:{port}/.well-known/openid-configuration")
             yield f"http://127.0.0.1:{port}"
         finally:
             process.terminate()
-
-
-def _wait(url: str) -> None:
-    deadline = time.monotonic() + 20
-    while True:
-        try:
-            with urlopen(url, timeout=1):
-                return
-        except OSError:
-            if time.monotonic() > deadline:
-                raise
-            time.sleep(0.1)
 
 
 @pytest.fixture
