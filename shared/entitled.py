@@ -26,22 +26,31 @@ def groups_of(config: Config, email: str) -> frozenset[str]:
     return frozenset(name for name, members in config.groups.items() if address in members)
 
 
+def may_sign_in(rules: AllowedPeople, person: Person) -> bool:
+    """Whether the person's organisation or address is named.
+
+    Never by the end of the e-mail address: a private account can carry an address in a domain
+    whose organisation did not give it out.
+    """
+    return person.organisation in rules.domains or person.email in rules.people
+
+
 class Admission:
     """Who may be signed in at all: a person whom `provider.allow` no longer names is nobody.
 
-    `rules`: those in force, replaced when the file changes.
+    `config`: the one in force, replaced when the file changes.
     """
 
-    def __init__(self, rules: AllowedPeople) -> None:
-        self.rules = rules
+    def __init__(self, config: Config) -> None:
+        self.config = config
 
     def admits(self, person: Person) -> bool:
-        """Whether the person's organisation or address is named.
+        """See `may_sign_in`."""
+        return may_sign_in(self.config.provider.allow, person)
 
-        Never by the end of the e-mail address: a private account can carry an address in a domain
-        whose organisation did not give it out.
-        """
-        return person.organisation in self.rules.domains or person.email in self.rules.people
+    def administers(self, person: Person) -> bool:
+        """Whether `administrators` names the person."""
+        return person.email in self.config.administrators
 
 
 class Directory:

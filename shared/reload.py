@@ -1,7 +1,7 @@
 """Following `strad.yaml` while a service runs.
 
-Who may sign in and use what counts at once: `provider.allow`, `groups`, and `access` of the servers
-that were there at the start.
+Who may sign in, administer and use what counts at once: `provider.allow`, `administrators`,
+`groups`, and `access` of the servers that were there at the start.
 Everything else counts from the next start, and the log says so. A file with mistakes changes
 nothing: the log names them all, and what was in force stays in force.
 """
@@ -17,7 +17,7 @@ from shared.settings import Environment, Mistake, read_config
 
 LOOK_SECONDS = 0.25
 _MOST_NAMED = 20
-_AT_ONCE = {"groups", "servers", "provider"}
+_AT_ONCE = {"groups", "administrators", "servers", "provider"}
 
 Stamp = tuple[int, int, int] | None
 
@@ -82,7 +82,12 @@ def in_force(old: Config, new: Config) -> Config:
         for server in old.servers
     )
     provider = old.provider.model_copy(update={"allow": new.provider.allow})
-    people = {"groups": new.groups, "servers": servers, "provider": provider}
+    people = {
+        "groups": new.groups,
+        "administrators": new.administrators,
+        "servers": servers,
+        "provider": provider,
+    }
     return old.model_copy(update=people)
 
 

@@ -56,6 +56,7 @@ def build(
     # a form's fields keep the order in which the server wrote its schema
     templates.policies["json.dumps_kwargs"] = {"sort_keys": False}
     modules = read_modules()
+    admission = Admission(config)
     http = aiohttp.ClientSession(
         connector=aiohttp.TCPConnector(limit=0),
         cookie_jar=aiohttp.DummyCookieJar(),
@@ -70,7 +71,7 @@ def build(
     reads = BridgeRead(relay, limits)
     member = Access.SIGNED_IN
     routes = [
-        Route("GET", "/", Home(config, relay, templates).get, member),
+        Route("GET", "/", Home(admission, relay, templates).get, member),
         Route(
             "GET",
             _APP,
@@ -88,7 +89,6 @@ def build(
         *static_routes(STATIC_PATH),
     ]
     sessions = SessionReader(store, settings.base.seal, clock)
-    admission = Admission(config.provider.allow)
     render = renderer(page_renderer(templates), frame.frame_renderer(templates, config.public_url))
     public = build_app(
         Service.APPHOST,

@@ -116,7 +116,7 @@ def applications(
     writer = SessionWriter(store, seal, clock)
     trail = Trail(store, found.audit_seal, clock, config.audit)
     known = People(store, seal, clock)
-    admission = Admission(config.provider.allow)
+    admission = Admission(config)
     identify = by_session(writer, admission)
 
     def parts(http: aiohttp.ClientSession) -> Parts:
@@ -129,7 +129,7 @@ def applications(
             redirect_uri=f"{config.public_url}{CALLBACK_PATH}",
         )
         return Parts(
-            config=config,
+            admission=admission,
             clock=clock,
             store=store,
             pages=pages,
@@ -150,6 +150,7 @@ def applications(
         config=config,
         render=renderer(page=page_renderer(pages, {SignInFailed: "failed.html"})),
         identify={Access.SIGNED_IN: identify},
+        admission=admission,
         max_body=MAX_BODY,
     )
     public.cleanup_ctx.append(_provider_client(parts, timeout))

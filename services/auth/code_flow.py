@@ -72,7 +72,7 @@ class CodeFlow:
             algorithms=metadata.algorithms,
         )
         claims = await verified_claims(tokens.id_token, self.provider, expected, self.clock())
-        rules = self.rules.model_copy(update={"allow": self.admission.rules})
+        rules = self.rules.model_copy(update={"allow": self.admission.config.provider.allow})
         proved = _moment(claims.get("auth_time"), self.clock())
         return Proof(person_of(claims, rules), _text(claims.get("sid")), proved)
 

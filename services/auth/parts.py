@@ -12,6 +12,7 @@ from services.auth.login_links import LoginLinks
 from services.auth.people import People
 from shared.clock import Clock
 from shared.contracts.config import Config
+from shared.entitled import Admission
 from shared.stores.audit import Trail
 from shared.stores.kv import KeyValue
 from shared.stores.sessions import SessionWriter
@@ -26,7 +27,7 @@ if TYPE_CHECKING:  # it reads these parts itself
 class Parts:
     """The service's domain, ready for use."""
 
-    config: Config
+    admission: Admission
     clock: Clock
     store: KeyValue
     pages: Environment
@@ -39,6 +40,11 @@ class Parts:
     identify: Identify
     trail: Trail
     limits: "Limits"
+
+    @property
+    def config(self) -> Config:
+        """The one in force: its people can change while auth runs."""
+        return self.admission.config
 
 
 PARTS = web.AppKey("parts", Parts)

@@ -9,7 +9,7 @@ from services.auth.refusals import Reason, Refused
 from shared.contracts.config import Provider
 from shared.contracts.fields import Email
 from shared.contracts.identity import Person
-from shared.entitled import Admission
+from shared.entitled import may_sign_in
 
 _MAX_EMAIL = 254  # RFC 5321 §4.5.3.1.3
 _MAX_NAME = 80
@@ -33,7 +33,7 @@ def person_of(claims: Mapping[str, Any], rules: Provider) -> Person:
         name=_name(claims.get("name"), email),
         organisation=_organisation(claims.get("hd")),
     )
-    if not Admission(rules.allow).admits(person):
+    if not may_sign_in(rules.allow, person):
         raise Refused(Reason.NOT_ALLOWED, person=person)
     return person
 

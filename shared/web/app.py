@@ -10,6 +10,7 @@ from shared.contracts.config import Config
 from shared.contracts.fields import is_slug
 from shared.contracts.problems import Problem, ProblemKind
 from shared.contracts.wire import Service
+from shared.entitled import Admission
 from shared.web import headers
 from shared.web.host import check_host
 from shared.web.origin import check_origin
@@ -38,11 +39,13 @@ def build(
     config: Config,
     render: Render,
     identify: Mapping[Access, Identify],
+    admission: Admission | None = None,
     internal: bool = False,
     max_body: int = 1024 * 1024,
 ) -> web.Application:
     """The application of one port of one service. `max_body` in bytes.
 
+    `admission`: who administers; left out, whom `config` names.
     `internal`: the second port, reached by service names, so its Host is not checked.
     """
     app = web.Application(
@@ -50,7 +53,8 @@ def build(
         middlewares=[
             _observe(service),  # outermost: every request gets an id, a log line and a timing
             middleware(service, render),  # everything below may raise a Problem
-            _admit(config, identify, internal),  # host, guard, identity, origin: in that order
+            # below: host, guard, identity, origin, in that order
+            _admit(config, identify, admission or Admission(config), internal),
         ],
     )
     add_routes(app, routes)
@@ -105,10 +109,8 @@ def _log_request(
 
 
 def _admit(
-    config: Config, identify: Mapping[Access, Identify], internal: bool
+    config: Config, identify: Mapping[Access, Identify], admission: Admission, internal: bool
 ) -> Callable[..., Awaitable[web.StreamResponse]]:
-    administrators = frozenset(config.administrators)
-
     @web.middleware
     async def admit(request: web.Request, handler: Handler) -> web.StreamResponse:
         if not internal:
@@ -124,7 +126,7 @@ def _admit(
             # before identity: a foreign page learns nothing from what comes after
             check_origin(request, config.public_url)
         if route.access not in _NOBODYS:
-            await _identify(request, route, identify, administrators)
+            await _identify(request, route, identify, admission)
         return await handler(request)
 
     return admit
@@ -134,7 +136,7 @@ async def _identify(
     request: web.Request,
     route: Route,
     identify: Mapping[Access, Identify],
-    administrators: frozenset[str],
+    admission: Admission,
 ) -> None:
     wanted = Access.SIGNED_IN if route.access is Access.ADMIN else route.access
     principal = await identify[wanted](request)
@@ -142,7 +144,7 @@ async def _identify(
         raise Problem(
             ProblemKind.SIGN_IN_NEEDED, "You are not signed in.", "Sign in and try again."
         )
-    if route.access is Access.ADMIN and principal.person.email not in administrators:
+    if route.access is Access.ADMIN and not admission.administers(principal.person):
         raise Problem(
             ProblemKind.FORBIDDEN,
             "This page is for administrators.",

@@ -1,4 +1,4 @@
-"""A service that follows `provider.allow` while it runs."""
+"""A service that follows `strad.yaml` while it runs."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
@@ -16,7 +16,7 @@ def following(base: Base, admission: Admission) -> Callable[[web.Application], A
     """For `cleanup_ctx`: whom the file no longer names is signed out from the next request on."""
 
     def changed(config: Config) -> None:
-        admission.rules = config.provider.allow
+        admission.config = config
 
     async def followed(_: web.Application) -> AsyncIterator[None]:
         task = None

@@ -8,7 +8,7 @@ from services.auth.person import person_of
 from services.auth.refusals import Reason, Refused
 from shared.contracts.config import AllowedPeople, Provider
 from shared.contracts.identity import Person
-from shared.entitled import Admission
+from shared.entitled import may_sign_in
 
 RULES = {
     "issuer": "https://accounts.google.com",
@@ -68,8 +68,8 @@ def test_empty_rules_let_nobody_in() -> None:
         issuer="i", sub="1", email="ada@strad.test", name="Ada", organisation="strad.test"
     )
     nobody = Person(issuer="i", sub="1", email="", name="", organisation="")
-    assert not Admission(AllowedPeople()).admits(somebody)
-    assert not Admission(AllowedPeople()).admits(nobody)
+    assert not may_sign_in(AllowedPeople(), somebody)
+    assert not may_sign_in(AllowedPeople(), nobody)
 
 
 @pytest.mark.parametrize("verified", [False, None, "true", "false", 1, "True", [True], {}])

@@ -6,7 +6,6 @@ from collections.abc import Awaitable, Callable
 
 from aiohttp.test_utils import make_mocked_request
 
-from shared.contracts.config import AllowedPeople
 from shared.contracts.identity import Person, Session, SessionKind, Token
 from shared.contracts.wire import SESSION_COOKIE
 from shared.entitled import Admission
@@ -15,6 +14,7 @@ from shared.stores.memory import MemoryKeyValue
 from shared.stores.sessions import SessionWriter
 from shared.stores.tokens import TokenWriter
 from shared.web.identity import by_session
+from tests.auth.conftest import make_config
 
 ROUNDS, TIMES = 5, 2000
 ADA = Person(
@@ -42,13 +42,14 @@ async def main() -> None:
     store, seal, now = MemoryKeyValue(), Seal([b"s" * 32], b"i" * 32), int(time.time())
     sessions, tokens = SessionWriter(store, seal, time.time), TokenWriter(store, seal, time.time)
     end = now + 3600
+    config = make_config("https://strad.test", "https://id.test")
     cookie = await sessions.begin(
         Session(kind=SessionKind.OIDC, person=ADA, created=now, expires=end, idle_seconds=3600)
     )
     token = await tokens.create(
         Token(id="a", person=ADA, label="bench", servers=("wiki",), created=now, expires=end)
     )
-    identify = by_session(sessions, Admission(AllowedPeople(domains=("strad.test",))))
+    identify = by_session(sessions, Admission(config))
     request = make_mocked_request("GET", "/", {"Cookie": f"{SESSION_COOKIE}={cookie}"})
     print(f"session cookie: {await measure(lambda: identify(request)):.3f} ms")
     print(f"access token:   {await measure(lambda: tokens.verify(token)):.3f} ms")

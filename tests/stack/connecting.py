@@ -10,10 +10,11 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 from shared.ids import new_secret
 from tests.visitor import Visitor, ask
 
-_FORM = {"Content-Type": "application/x-www-form-urlencoded"}
+FORM = {"Content-Type": "application/x-www-form-urlencoded"}
+REDIRECT = "http://127.0.0.1:9/callback"
 
 
-def registered(url: str, redirect: str) -> str:
+def registered(url: str, redirect: str = REDIRECT) -> str:
     """The id of a new client."""
     body = {
         "client_name": "Test client",
@@ -38,13 +39,13 @@ def allow(visitor: Visitor, address: str) -> str:
     return unescape(to[1])
 
 
-def connect(visitor: Visitor) -> dict[str, str]:
-    """All of it; gives everything secret, by what it is."""
-    url, redirect, verifier = visitor.home, "http://127.0.0.1:9/callback", new_secret()
+def connect(visitor: Visitor, client: str = "") -> dict[str, str]:
+    """All of it; gives everything secret, by what it is. `client`: empty for a new one."""
+    url, redirect, verifier = visitor.home, REDIRECT, new_secret()
     challenge = base64.urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest())
     asked = {
         "response_type": "code",
-        "client_id": registered(url, redirect),
+        "client_id": client or registered(url),
         "redirect_uri": redirect,
         "state": new_secret(),
         "resource": f"{url}/mcp",
@@ -55,7 +56,7 @@ def connect(visitor: Visitor) -> dict[str, str]:
     code = parse_qs(urlsplit(to).query)["code"][0]
     form = {"grant_type": "authorization_code", "code": code, "code_verifier": verifier}
     form |= {name: asked[name] for name in ("client_id", "redirect_uri", "resource")}
-    reply = ask(f"{url}/oauth/token", "POST", body=urlencode(form), headers=_FORM)
+    reply = ask(f"{url}/oauth/token", "POST", body=urlencode(form), headers=FORM)
     assert reply.status == 200, reply.text
     return {
         "authorization code": code,

@@ -7,9 +7,9 @@ from jinja2 import Environment
 
 from services.apphost.relay_answers import ServerEntry
 from services.apphost.relay_client import RelayClient
-from shared.contracts.config import Config
 from shared.contracts.problems import ProblemKind
 from shared.contracts.wire import APPS_PATH, MCP_PATH
+from shared.entitled import Admission
 from shared.web import pages
 from shared.web.routes import PRINCIPAL
 
@@ -61,14 +61,14 @@ def _count(number: int, noun: str) -> str:
 class Home:
     """The console's first page."""
 
-    def __init__(self, config: Config, relay: RelayClient, templates: Environment) -> None:
-        self._config = config
+    def __init__(self, admission: Admission, relay: RelayClient, templates: Environment) -> None:
+        self._admission = admission
         self._relay = relay
         self._templates = templates
 
     async def get(self, request: web.Request) -> web.Response:
         """Draw it. Everything on it was decided by the relay for this person, now."""
-        who = request[PRINCIPAL]
+        who, config = request[PRINCIPAL], self._admission.config
         servers = await self._relay.servers(who)
         return pages.html(
             request,
@@ -76,7 +76,7 @@ class Home:
             "home.html",
             here="apps",
             cards=[card(server) for server in servers],
-            mcp_url=self._config.public_url + MCP_PATH,
-            no_servers=not self._config.servers,
-            administrator=who.person.email in self._config.administrators,
+            mcp_url=config.public_url + MCP_PATH,
+            no_servers=not config.servers,
+            administrator=self._admission.administers(who.person),
         )

@@ -26,7 +26,6 @@ async def show(request: web.Request) -> web.Response:
         row(digest, session, used, principal.digest, now)
         for (digest, session), used in zip(mine.items(), seen, strict=True)
     ]
-    administers = principal.person.email in parts.config.administrators
     return html(
         request,
         parts.pages,
@@ -34,7 +33,7 @@ async def show(request: web.Request) -> web.Response:
         sessions=rows,
         ended="ended" in request.query,
         may_change=may_change(principal),
-        people=PEOPLE_PATH if administers else "",
+        people=PEOPLE_PATH if parts.admission.administers(principal.person) else "",
         here="sessions",
     )
 

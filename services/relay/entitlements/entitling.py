@@ -43,7 +43,7 @@ class Entitling:
             self.epochs.hear,
             self.epochs.poll,
         ]
-        self.admission = Admission(config.provider.allow)
+        self.admission = Admission(config)
         if settings.config_path is not None:
             self.runs.append(Reload(settings.config_path, config, self._changed).run)
 
@@ -53,7 +53,7 @@ class Entitling:
             await self._authzen.close()
 
     def _changed(self, config: Config) -> None:
-        self.admission.rules = config.provider.allow
+        self.admission.config = config
         before, after = self.grants.source, self._source(config)
         self.grants.source = after
         if isinstance(before, FileSource) and isinstance(after, FileSource):
