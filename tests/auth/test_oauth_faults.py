@@ -6,7 +6,7 @@ from shared.stores.kv import StoreUnavailable
 from shared.stores.memory import MemoryKeyValue
 from tests.auth.conftest import StartBoth
 from tests.auth.oauth_client import OAuthClient
-from tests.auth.test_admission import eventually, write
+from tests.auth.test_admission import allow, eventually
 
 
 async def test_while_redis_is_away_nobody_gets_a_token_and_nobody_is_disconnected(
@@ -60,7 +60,7 @@ async def test_a_client_of_somebody_who_may_not_sign_in_any_more_gets_nothing_ne
     token = (await ada.connected(await auth.signed_in()))["refresh_token"]
     his = (await charles.connected(await auth.signed_in("demo-charles")))["refresh_token"]
     browser = await auth.signed_in()
-    write(path, auth, people=["charles@strad.test"])
+    allow(path, auth, people=["charles@strad.test"])
 
     async def out() -> bool:
         return (await browser.get(f"{auth.url}/auth/clients")).status == 303
