@@ -22,7 +22,7 @@ from tests.relay.upstreams import PAGE_URI, sdk_app, served, toy_server
 from tests.stack.callers import hello
 from tests.stack.connecting import FORM, connect, registered
 from tests.stack.town import Town, listening
-from tests.visitor import Visitor, ask
+from tests.visitor import Reply, Visitor, ask
 
 pytestmark = [pytest.mark.stack, pytest.mark.asyncio(loop_scope="module")]
 
@@ -180,6 +180,26 @@ async def test_the_streams_of_a_client_end_with_what_it_was_allowed(
         streams = await _streams_of(live, client.access, opened)
         await _ended_in_time(lambda: CLIENT_WAYS[way](live, charles, client), *streams)
     assert (await asyncio.to_thread(hello, f"{live.url}/mcp/toys", client.access)).status == 401
+
+
+def _refresh(stack: LiveStack, client: Connected) -> Reply:
+    form = {"grant_type": "refresh_token", "refresh_token": client.refresh}
+    form |= {"client_id": client.client, "resource": f"{stack.url}/mcp"}
+    return ask(f"{stack.url}/oauth/token", "POST", body=urlencode(form), headers=FORM)
+
+
+async def test_a_refresh_token_that_comes_again_ends_the_streams_of_its_family(
+    live: LiveStack, charles: Visitor
+) -> None:
+    client = await asyncio.to_thread(Connected.to, charles)
+    given = (await asyncio.to_thread(_refresh, live, client)).json()
+    # nothing of the answer was used yet: it may have been lost
+    assert (await asyncio.to_thread(_refresh, live, client)).json() == given
+    async with AsyncExitStack() as opened:
+        streams = await _streams_of(live, given["access_token"], opened)
+        await _ended_in_time(lambda: _refresh(live, client), *streams)
+    status = (await asyncio.to_thread(hello, f"{live.url}/mcp/toys", given["access_token"])).status
+    assert status == 401
 
 
 TOKEN_WAYS: dict[str, Callable[[LiveStack, Visitor], object]] = {

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from aiohttp import web
 
+from services.auth.oauth.again import Again
 from services.auth.oauth.documents import Documents
 from services.auth.oauth.known import Known
 from services.auth.oauth.server import Loaded, Rules, Server
@@ -22,6 +23,7 @@ class OAuth:
 
     rules: Rules
     store: OAuthStore
+    again: Again
     known: Known
     admission: Admission
     seal: Seal
@@ -52,6 +54,7 @@ def oauth_of(
     return OAuth(
         rules=Rules(issuer=url, resource=f"{url}{MCP_PATH}", access=config.oauth.access),
         store=kept,
+        again=Again(kept, store, seal, clock),
         known=Known(kept, documents if config.oauth.documents else None),
         admission=admission,
         seal=seal,

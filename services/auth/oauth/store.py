@@ -61,10 +61,13 @@ class OAuthStore:
         found = await self._get(keys.OAUTH.key("refresh", self.digest(text)), Refresh)
         return found if isinstance(found, Refresh) else None
 
-    async def claim(self, secret: str) -> bool:
+    async def claim(self, secret: str, mark: bytes = b"1") -> bool:
         """Use a code or refresh token: of two who bring the same, one only gets True."""
-        key = keys.OAUTH.key("used", self.digest(secret))
-        return await self._store.add(key, b"1", self._refresh + REPLAY_SECONDS)
+        return await self._store.add(self.used_key(secret), mark, self._refresh + REPLAY_SECONDS)
+
+    def used_key(self, secret: str) -> str:
+        """Where the mark lies that it was used."""
+        return keys.OAUTH.key("used", self.digest(secret))
 
     async def allowed(self, allowed_id: str) -> Allowed | None:
         """What was allowed, unless it has ended."""

@@ -1,5 +1,7 @@
 """POST /oauth/token: a code or a refresh token becomes an access token (RFC 6749 §3.2)."""
 
+from typing import Any
+
 from aiohttp import web
 
 from services.auth.oauth import fields
@@ -47,12 +49,27 @@ async def _answer(request: web.Request, oauth: OAuth, given: dict[str, str]) -> 
     answer: Answer = server.create_token_response(Asked("POST", TOKEN_PATH, given))
     if answer.status != 200 or server.issued is None or loaded.allowed is None:
         return _plain(answer)
-    if not await oauth.store.claim(secret):
+    issued = await _claimed(oauth, secret, server.issued, refreshes=loaded.refresh is not None)
+    if issued is None:
         return await _used_twice(request, oauth, loaded.allowed, str(grant_type))
-    access, refresh = server.issued["access_token"], server.issued.get("refresh_token", "")
+    access, refresh = issued["access_token"], issued.get("refresh_token", "")
     if not await oauth.store.issue(loaded.allowed, access, refresh, oauth.rules.resource):
         return _ended()
-    return answer
+    return Answer(200, issued)
+
+
+async def _claimed(
+    oauth: OAuth, secret: str, issued: dict[str, Any], *, refreshes: bool
+) -> dict[str, Any] | None:
+    """What is given out for a code or refresh token, here or a moment ago; None: it was used."""
+    if not refreshes:
+        return issued if await oauth.store.claim(secret) else None
+    if await oauth.store.claim(secret, oauth.again.mark(secret, issued)):
+        return issued
+    again = await oauth.again.answer(secret)
+    if again is not None:
+        log.event("oauth-answered-again")
+    return again
 
 
 async def _used_twice(
