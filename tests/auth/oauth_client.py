@@ -143,6 +143,14 @@ async def answer(
     return await browser.post(page.url.partition("?")[0], form)
 
 
+def not_led_on(page: Page) -> dict[str, str]:
+    """What the client would hear if the person pressed the link: nothing goes there by itself."""
+    assert page.status == 400, page.text
+    assert "Location" not in page.headers
+    assert "http-equiv" not in page.text
+    return dict(parse_qsl(urlsplit(page.link("go back to")).query))
+
+
 def answered(page: Page) -> dict[str, str]:
     """What the client hears, by our page or by a redirect."""
     if page.status == 303:

@@ -11,7 +11,7 @@ from shared.contracts.wire import SESSION_COOKIE
 from shared.stores.sessions import SessionWriter
 from tests.auth.browser import Browser
 from tests.auth.conftest import Auth
-from tests.auth.oauth_client import REDIRECT, OAuthClient, answered, sealed_request
+from tests.auth.oauth_client import REDIRECT, OAuthClient, answered, not_led_on, sealed_request
 
 
 @pytest.fixture
@@ -46,11 +46,25 @@ async def test_a_request_that_asks_for_less_proof_or_another_audience_is_refused
     auth: Auth, browser: Browser, client: OAuthClient, changes: dict[str, str], error: str
 ) -> None:
     page = await client.ask(browser, **changes)
-    assert page.status == 303
-    assert page.location.startswith(f"{REDIRECT}?")
-    told = answered(page)
+    told = not_led_on(page)
+    assert page.link("go back to").startswith(f"{REDIRECT}?")
     assert told["error"] == error
     assert (told["state"], told["iss"]) == (client.state, auth.url)
+
+
+async def test_a_request_that_cannot_be_accepted_leads_nobody_to_a_stranger(
+    auth: Auth, browser: Browser
+) -> None:
+    """Anybody can register a client: its address would be an open redirect."""
+    stranger = OAuthClient(auth, redirect="https://evil.test/cb")
+    await stranger.register(client_name="strad")
+    page = await stranger.ask(browser, response_type="token")
+    assert not_led_on(page)["error"] == "unsupported_response_type"
+    assert "evil.test" in page.text
+    await stranger.connected(browser)
+    assert answered(await stranger.ask(browser, resource="x"))["error"] == "invalid_target"
+    other = await auth.signed_in("demo-charles")
+    not_led_on(await stranger.ask(other, resource="x"))
 
 
 @pytest.mark.parametrize(

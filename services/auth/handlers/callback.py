@@ -89,4 +89,13 @@ def _onward(request: web.Request, parts: Parts, attempt: Attempt) -> web.Respons
     if not attempt.trusted:
         return web.Response(status=303, headers={"Location": attempt.return_to})
     here = "the console" if attempt.return_to == HOME else attempt.return_to
-    return html(request, parts.pages, "onward.html", to=attempt.return_to, name=here)
+    title = "You are signed in"
+    return html(
+        request,
+        parts.pages,
+        "onward.html",
+        to=attempt.return_to,
+        name=here,
+        title=title,
+        at_once=True,
+    )

@@ -92,12 +92,12 @@ def allowed(
     )
 
 
-async def before(store: OAuthStore, subject: str, asked: Question) -> Consent | None:
+async def before(
+    store: OAuthStore, subject: str, client_id: str, redirect_uri: str
+) -> Consent | None:
     """What this person allowed this client last, at the same address."""
     for one in await store.of(subject):
-        if one.client.id == asked.client.id and redirects.same(
-            one.redirect_uri, asked.redirect_uri
-        ):
+        if one.client.id == client_id and redirects.same(one.redirect_uri, redirect_uri):
             return Consent(one.servers, one.read_only)
     return None
 

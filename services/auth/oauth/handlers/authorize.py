@@ -9,11 +9,12 @@ from aiohttp import web
 from authlib.common.urls import add_params_to_uri  # type: ignore[import-untyped]
 from authlib.oauth2.rfc6749 import OAuth2Error  # type: ignore[import-untyped]
 
-from services.auth.acting import require_change
-from services.auth.oauth import consent, fields
+from services.auth.acting import is_fresh, require_change
+from services.auth.oauth import consent, fields, pages
 from services.auth.oauth.consent import Consent, Question
 from services.auth.oauth.description import Undescribed
 from services.auth.oauth.parts import OAUTH
+from services.auth.oauth.records import Client
 from services.auth.oauth.server import Asked, Loaded, Server
 from services.auth.parts import PARTS
 from services.auth.trail import note
@@ -24,8 +25,7 @@ from shared.contracts.problems import Problem, ProblemKind
 from shared.contracts.wire import AUTHORIZE_PATH
 from shared.web import body
 from shared.web.origin import require_form
-from shared.web.pages import html
-from shared.web.routes import PRINCIPAL
+from shared.web.routes import PRINCIPAL, SESSION
 
 _KNOWN = frozenset(
     {"response_type", "client_id", "redirect_uri", "scope", "state", "resource", "prompt"}
@@ -44,12 +44,14 @@ async def ask(request: web.Request) -> web.Response:
     if isinstance(checked, web.Response):
         return checked
     server, grant, asked = checked
-    last = await consent.before(oauth.store, principal.subject, asked)
+    if not is_fresh(request[SESSION], parts.clock()):
+        return pages.sign_in_first(request, asked, given)
+    last = await consent.before(oauth.store, principal.subject, asked.client.id, asked.redirect_uri)
     if last is not None and given.get("prompt") != "consent" and consent.needs_no_page(asked, last):
         location = await _allow(request, server, grant, asked, consent.narrowed(asked, last))
         return web.Response(status=303, headers={"Location": location})
     sealed = consent.sealed(oauth.seal, principal.digest, given, parts.clock())
-    return _page(request, asked, last, sealed)
+    return pages.question(request, asked, last, sealed)
 
 
 async def decide(request: web.Request) -> web.Response:
@@ -70,12 +72,14 @@ async def decide(request: web.Request) -> web.Response:
         refused = server.create_authorization_response(
             Asked("GET", AUTHORIZE_PATH, given), None, grant
         )
-        return _onward(request, asked, str(refused.location), allowed=False)
+        return pages.onward(request, asked, str(refused.location), allowed=False)
+    if not is_fresh(request[SESSION], parts.clock()):
+        return pages.sign_in_first(request, asked, given, status=403)
     answer = consent.answer(asked, posted)
     if answer is None:
-        return _page(request, asked, None, sealed, "Choose at least one server.", 422)
+        return pages.question(request, asked, None, sealed, "Choose at least one server.", 422)
     location = await _allow(request, server, grant, asked, answer)
-    return _onward(request, asked, location, allowed=True)
+    return pages.onward(request, asked, location, allowed=True)
 
 
 async def _checked(
@@ -92,7 +96,7 @@ async def _checked(
     except Undescribed as error:
         raise _unbelievable(str(error)) from error
     except OAuth2Error as error:
-        return _refused(oauth.rules.issuer, error)
+        return await _refused(request, client, error)
     wanted = scopes.servers(given.get("scope", ""))
     where = given["redirect_uri"]
     question = consent.question(parts.config, principal.person.email, client, where, wanted)
@@ -124,40 +128,20 @@ async def _allow(
     return str(answer.location)
 
 
-def _page(
-    request: web.Request,
-    asked: Question,
-    last: Consent | None,
-    sealed: str,
-    error: str = "",
-    status: int = 200,
-) -> web.Response:
-    return html(
-        request,
-        request.app[PARTS].pages,
-        "oauth_consent.html",
-        status=status,
-        asked=asked,
-        last=last,
-        sealed=sealed,
-        error=error,
-        action=AUTHORIZE_PATH,
-        here="clients",
-    )
-
-
-def _onward(request: web.Request, asked: Question, to: str, *, allowed: bool) -> web.Response:
-    """To the client by a page of ours: a form of ours may redirect nowhere else (CSP)."""
-    pages = request.app[PARTS].pages
-    return html(request, pages, "oauth_onward.html", to=to, asked=asked, allowed=allowed)
-
-
-def _refused(issuer: str, error: Any) -> web.Response:
+async def _refused(request: web.Request, client: Client, error: Any) -> web.Response:
+    """The error for the client. Anybody can register one and send people here with a request that
+    cannot be accepted: a browser is led on only to where its person has let answers go before.
+    """
+    oauth, principal = request.app[OAUTH], request[PRINCIPAL]
     log.event("authorization-refused", error=error.error)
     if not error.redirect_uri:
         raise _unbelievable(error.get_error_description() or error.error)
-    location = add_params_to_uri(error.redirect_uri, [*error.get_body(), ("iss", issuer)])
-    return web.Response(status=303, headers={"Location": location})
+    answer = [*error.get_body(), ("iss", oauth.rules.issuer)]
+    location = add_params_to_uri(error.redirect_uri, answer)
+    if await consent.before(oauth.store, principal.subject, client.id, error.redirect_uri):
+        return web.Response(status=303, headers={"Location": location})
+    asked = Question(client, error.redirect_uri, (), every=False)
+    return pages.not_accepted(request, asked, location)
 
 
 def _unbelievable(text: str) -> Problem:
