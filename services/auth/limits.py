@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from aiohttp import web
 
 from services.auth.parts import PARTS
-from services.auth.refusals import SignInFailed
+from services.auth.refusals import Reason, SignInFailed
 from shared import keys, log
 from shared.clock import Clock
 from shared.contracts.problems import Problem, ProblemKind
@@ -21,6 +21,9 @@ from shared.web.routes import Handler
 WINDOW_SECONDS = 60
 FAILURES = 30
 TOKENS = 40
+
+# a page elsewhere can have its visitors send that as images, without end: no cookie goes with them
+_TRIES_NOTHING = frozenset({Reason.COOKIE_MISSING, Reason.LINK_MISSING})
 
 
 class Limits:
@@ -76,7 +79,8 @@ def counting(handler: Handler) -> Handler:
             return await handler(request)
         except SignInFailed as failure:
             # a provider that is down is nobody's attempt
-            if failure.kind is not ProblemKind.PROVIDER_UNAVAILABLE:
+            down = failure.kind is ProblemKind.PROVIDER_UNAVAILABLE
+            if not down and failure.reason not in _TRIES_NOTHING:
                 await limits.failed(request)
             raise
 

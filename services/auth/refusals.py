@@ -40,6 +40,7 @@ class Reason(StrEnum):
     EMAIL_MALFORMED = "email-malformed"
     NOT_ALLOWED = "not-allowed"
     BOUND_ELSEWHERE = "bound-elsewhere"
+    LINK_MISSING = "link-missing"
     LINK_UNUSABLE = "link-unusable"
 
 
@@ -180,6 +181,12 @@ TEXTS: dict[Reason, tuple[ProblemKind, str, str]] = {
         _OTHER,
     ),
     Reason.NOT_ALLOWED: (_NOT_ALLOWED, "This account may not sign in here.", _OTHER),
+    Reason.LINK_MISSING: (
+        _FAILED,
+        "There is no sign-in link in this browser.",
+        "Open the whole link once more, in this browser; it needs cookies. Or sign in with your"
+        " account.",
+    ),
     Reason.LINK_UNUSABLE: (
         _FAILED,
         "This sign-in link does not work any more.",

@@ -38,6 +38,16 @@ def started_here(request: web.Request) -> bool:
     return values in (["same-origin"], ["none"])
 
 
+def refuse_pages(request: web.Request) -> None:
+    """For what programs ask and no page does: browsers say where a POST of a page comes from."""
+    if "Origin" in request.headers:
+        raise Problem(
+            ProblemKind.CROSS_ORIGIN,
+            "Pages may not use this address.",
+            "It is for programs, which send no Origin.",
+        )
+
+
 def require_json(request: web.Request) -> None:
     """Exactly `application/json`: a form on another site cannot send it."""
     if request.headers.get("Content-Type", "").strip().lower() not in {

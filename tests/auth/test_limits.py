@@ -1,20 +1,39 @@
 """Who tries without end is told to wait: by address for failures, by person for tokens."""
 
 from services.auth.limits import FAILURES, TOKENS
+from shared.contracts.wire import LINK_COOKIE
 from tests.auth.browser import Page
 from tests.auth.conftest import Auth
 from tests.auth.tokens import create
 
-GUESS = "/auth/callback?code=x&state=x"
 
-
-async def guess(auth: Auth, address: str, path: str = GUESS, times: int = 1) -> Page:
-    """As the edge passes a request on, which is on this machine."""
+async def guess(auth: Auth, address: str, times: int = 1) -> Page:
+    """Guesses at a link, as the edge passes them on, which is on this machine."""
     page = None
-    for _ in range(times):
-        page = await auth.browser().get(auth.url + path, X_Forwarded_For=address)
+    for number in range(times):
+        browser = auth.browser()
+        browser.plant(auth.url, LINK_COOKIE, f"{number:043}")
+        page = await browser.get(f"{auth.url}/auth/link", X_Forwarded_For=address)
     assert page is not None
     return page
+
+
+async def guess_state(auth: Auth, address: str, times: int = 1) -> Page:
+    """The same at the answer of a sign-in that has begun."""
+    page = None
+    for _ in range(times):
+        browser = auth.browser()
+        await auth.start(browser)
+        where = f"{auth.url}/auth/callback?code=x&state=x"
+        page = await browser.get(where, "cross-site", X_Forwarded_For=address)
+    assert page is not None
+    return page
+
+
+async def told(auth: Auth, address: str) -> Page:
+    """A made-up logout token."""
+    form, where = {"logout_token": "x"}, f"{auth.url}/auth/back-channel-logout"
+    return await auth.browser().post(where, form, origin=None, X_Forwarded_For=address)
 
 
 def start_of_a_minute(auth: Auth) -> None:
@@ -27,26 +46,19 @@ async def test_an_address_that_fails_too_often_has_to_wait_and_nobody_else(auth:
     page = await guess(auth, "203.0.113.5")
     assert (page.status, page.headers["Retry-After"]) == (429, "60")
     assert "Too many attempts." in page.text
-    assert (await guess(auth, "203.0.113.5", "/auth/link")).status == 429
-    form = {"logout_token": "x"}
-    told = await auth.browser().post(
-        f"{auth.url}/auth/back-channel-logout", form, X_Forwarded_For="203.0.113.5"
-    )
-    assert told.status == 429
+    assert (await guess_state(auth, "203.0.113.5")).status == 429
+    assert (await told(auth, "203.0.113.5")).status == 429
     assert (await guess(auth, "203.0.113.6")).status == 400
     assert "203.0.113" not in repr(vars(auth.store))
     auth.clock.now += 60
     assert (await guess(auth, "203.0.113.5")).status == 400
 
 
-async def test_made_up_links_and_logout_tokens_count_too(auth: Auth) -> None:
+async def test_made_up_states_and_logout_tokens_count_too(auth: Auth) -> None:
     start_of_a_minute(auth)
-    await guess(auth, "203.0.113.5", "/auth/link", times=FAILURES - 1)
-    form = {"logout_token": "x"}
-    browser = auth.browser()
-    url = f"{auth.url}/auth/back-channel-logout"
-    assert (await browser.post(url, form, X_Forwarded_For="203.0.113.5")).status == 400
-    assert (await browser.post(url, form, X_Forwarded_For="203.0.113.5")).status == 429
+    assert (await guess_state(auth, "203.0.113.5", times=FAILURES - 1)).status == 400
+    assert (await told(auth, "203.0.113.5")).status == 400
+    assert (await told(auth, "203.0.113.5")).status == 429
 
 
 async def test_a_text_of_the_callers_own_does_not_change_where_it_comes_from(auth: Auth) -> None:

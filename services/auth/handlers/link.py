@@ -27,7 +27,7 @@ async def show(request: web.Request) -> web.Response:
     here = await parts.identify(request)
     offered = None
     if here is None:
-        offered = _require(parts, await parts.login_links.look(cookies.link(request))).person
+        offered = _require(parts, await parts.login_links.look(_brought(request))).person
     return html(
         request,
         parts.pages,
@@ -44,7 +44,7 @@ async def take(request: web.Request) -> web.Response:
     if await parts.identify(request) is not None:
         # somebody's session, perhaps with unsaved work behind it, is not swapped for another
         raise web.HTTPSeeOther(LINK_PATH)
-    offer = _require(parts, await parts.login_links.take(cookies.link(request)))
+    offer = _require(parts, await parts.login_links.take(_brought(request)))
     person = offer.person
     await note(parts.trail, Event.LINK_USED, person)
     rules = parts.config.sessions
@@ -70,6 +70,12 @@ def _cleaned(request: web.Request) -> web.Response:
     )
     cookies.set_link(response, given[0] if len(given) == 1 else "")
     return response
+
+
+def _brought(request: web.Request) -> str:
+    if not (token := cookies.link(request)):
+        raise problem(Refused(Reason.LINK_MISSING), links.sign_in(), "")
+    return token
 
 
 def _require(parts: Parts, offer: Offer | None) -> Offer:

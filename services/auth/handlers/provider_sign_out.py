@@ -15,7 +15,7 @@ from shared.contracts.audit import Event
 from shared.contracts.identity import Session
 from shared.contracts.problems import ProblemKind
 from shared.web import body
-from shared.web.origin import require_form
+from shared.web.origin import refuse_pages, require_form
 
 SIGNED_OUT: web.RequestKey[SignedOut] = web.RequestKey("signed_out", SignedOut)
 
@@ -23,6 +23,7 @@ SIGNED_OUT: web.RequestKey[SignedOut] = web.RequestKey("signed_out", SignedOut)
 async def guard(request: web.Request) -> web.Response | None:
     """Let only the provider's own, fresh word through; 400 for every other (§2.8)."""
     parts = request.app[PARTS]
+    refuse_pages(request)
     await parts.limits.check(request)
     require_form(request)
     await body.read(request)

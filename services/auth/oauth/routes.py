@@ -4,7 +4,6 @@ from aiohttp import web
 
 from services.auth.oauth.handlers import authorize, clients, metadata, register, revoke, token
 from shared.contracts.config import Config
-from shared.contracts.problems import Problem, ProblemKind
 from shared.contracts.wire import (
     AUTHORIZATION_SERVER_METADATA_PATH,
     AUTHORIZE_PATH,
@@ -13,6 +12,7 @@ from shared.contracts.wire import (
     REVOKE_PATH,
     TOKEN_PATH,
 )
+from shared.web.origin import refuse_pages
 from shared.web.routes import Access, Answer, Handler, Route
 
 
@@ -37,9 +37,4 @@ def _direct(path: str, handler: Handler) -> Route:
 
 
 async def _no_page(request: web.Request) -> None:
-    if "Origin" in request.headers:
-        raise Problem(
-            ProblemKind.CROSS_ORIGIN,
-            "Pages may not use this address.",
-            "Use an MCP client; it sends no Origin.",
-        )
+    refuse_pages(request)
