@@ -27,7 +27,11 @@ _METADATA = frozenset(
         ("fd00:ec2::254", "100.100.100.200", "192.0.0.192", "168.63.129.16"),
     )
 )
-_TRANSLATED = ipaddress.ip_network("64:ff9b::/32")  # RFC 6052, RFC 8215
+# what is given out of IPv6; beside it Python calls addresses public that are for sites, for routers
+# or hold one of IPv4: fec0::/10, 5f00::/16, ::/96, 64:ff9b::/32
+_UNICAST = ipaddress.ip_network("2000::/3")
+# for documents and for relays: newer than what this Python knows
+_NOT_PUBLIC = tuple(map(ipaddress.ip_network, ("3fff::/20", "192.88.99.0/24")))
 # servers by uvicorn and Node close after five idle seconds: what is sent at that moment is lost,
 # and a call that is lost may not be repeated
 IDLE_SECONDS = 4.0
@@ -71,9 +75,10 @@ def check_public(text: str) -> None:
     address = ipaddress.ip_address(text)
     if isinstance(address, ipaddress.IPv6Address):
         inside = address.ipv4_mapped or address.sixtofour or address.teredo
-        if inside or address in _TRANSLATED:
-            raise AddressRefused(f"{text} holds another address")
-    if not address.is_global or address.is_multicast or address in _METADATA:
+        if inside or address not in _UNICAST:
+            raise AddressRefused(f"{text} holds another address, or is of a network by itself")
+    listed = address in _METADATA or any(address in network for network in _NOT_PUBLIC)
+    if not address.is_global or address.is_multicast or listed:
         raise AddressRefused(f"{text} is not an address of the public internet")
 
 

@@ -63,15 +63,15 @@ def question(attempt: Attempt, client: Client, *, prompt: str, fresh: bool) -> d
 
 def read_answer(query: MultiMapping[str], metadata: Metadata) -> str:
     """The code in the browser's answer, once its state is known to be right. Raises `Refused`."""
+    named = query.getall("iss", [])
+    if named != [metadata.issuer] and (named or metadata.names_itself):
+        raise Refused(Reason.ANSWER_ISSUER)
     if errors := query.getall("error", []):
         if errors == ["access_denied"]:
             raise Refused(Reason.CANCELLED)
         # anybody can write the text into a link: only a well-known form of it is logged
         code = errors[0] if _ERROR_CODE.fullmatch(errors[0]) else "unreadable"
         raise Refused(Reason.PROVIDER_SAID_NO, code)
-    named = query.getall("iss", [])
-    if named != [metadata.issuer] and (named or metadata.names_itself):
-        raise Refused(Reason.ANSWER_ISSUER)
     codes = query.getall("code", [])
     if len(codes) != 1 or not 0 < len(codes[0]) <= _MAX_CODE:
         raise Refused(Reason.CODE_MISSING)

@@ -5,6 +5,7 @@ try costs. Only failures count by address, so that an office behind one address 
 """
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from aiohttp import web
 
@@ -20,10 +21,24 @@ from shared.web.routes import Handler
 
 WINDOW_SECONDS = 60
 FAILURES = 30
+CLIENT_FAILURES = 120
 TOKENS = 40
+QUESTIONS = 60
 
 # a page elsewhere can have its visitors send that as images, without end: no cookie goes with them
 _TRIES_NOTHING = frozenset({Reason.COOKIE_MISSING, Reason.LINK_MISSING})
+
+
+class Failing(NamedTuple):
+    """Failures of one kind, and the most of them from one address in a minute."""
+
+    name: str
+    most: int
+
+
+SIGN_INS = Failing("address", FAILURES)
+# apart: a client gone wild must not keep the people of its office from signing in
+CLIENTS = Failing("client", CLIENT_FAILURES)
 
 
 class Limits:
@@ -37,27 +52,35 @@ class Limits:
         self._clock = clock
         self._proxies = proxies
 
-    async def check(self, request: web.Request) -> None:
+    async def check(self, request: web.Request, what: Failing = SIGN_INS) -> None:
         """Raises TOO_MANY_REQUESTS when this address has failed too often."""
-        found = await self._store.get(self._of_address(request))
-        if found is not None and found.isdigit() and int(found) >= FAILURES:
-            raise self._too_many("address-limit")
+        found = await self._store.get(self._of_address(request, what))
+        if found is not None and found.isdigit() and int(found) >= what.most:
+            raise self._too_many(f"{what.name}-limit")
 
-    async def failed(self, request: web.Request) -> None:
+    async def failed(self, request: web.Request, what: Failing = SIGN_INS) -> None:
         """One more failure from this address."""
-        if await self._store.count(self._of_address(request), 2 * WINDOW_SECONDS) == FAILURES:
-            log.warning("address-limit", failures=FAILURES)
+        key = self._of_address(request, what)
+        if await self._store.count(key, 2 * WINDOW_SECONDS) == what.most:
+            log.warning(f"{what.name}-limit", failures=what.most)
 
     async def token(self, subject: str) -> None:
         """One more token of this person. Raises TOO_MANY_REQUESTS."""
-        key = keys.AUTH_LIMIT.key("token", subject, self._window())
-        if await self._store.count(key, 2 * WINDOW_SECONDS) > TOKENS:
+        await self._of_person("token", subject, TOKENS)
+
+    async def question(self, subject: str) -> None:
+        """One more request of a client to this person, which may have a document fetched."""
+        await self._of_person("question", subject, QUESTIONS)
+
+    async def _of_person(self, what: str, subject: str, most: int) -> None:
+        key = keys.AUTH_LIMIT.key(what, subject, self._window())
+        if await self._store.count(key, 2 * WINDOW_SECONDS) > most:
             raise self._too_many("person-limit")
 
-    def _of_address(self, request: web.Request) -> str:
+    def _of_address(self, request: web.Request, what: Failing) -> str:
         origin = origin_of(client_address(request, self._proxies))
         # a dump tells nobody's address
-        return keys.AUTH_LIMIT.key("address", self._seal.digest("origin", origin), self._window())
+        return keys.AUTH_LIMIT.key(what.name, self._seal.digest("origin", origin), self._window())
 
     def _window(self) -> str:
         return str(int(self._clock()) // WINDOW_SECONDS)
@@ -83,5 +106,19 @@ def counting(handler: Handler) -> Handler:
             if not down and failure.reason not in _TRIES_NOTHING:
                 await limits.failed(request)
             raise
+
+    return counted
+
+
+def counting_clients(handler: Handler) -> Handler:
+    """What clients ask directly: an error counts, such as a code or token that is none."""
+
+    async def counted(request: web.Request) -> web.StreamResponse:
+        limits = request.app[PARTS].limits
+        await limits.check(request, CLIENTS)
+        response = await handler(request)
+        if response.status in {400, 401}:
+            await limits.failed(request, CLIENTS)
+        return response
 
     return counted

@@ -161,6 +161,7 @@ async def test_an_odd_session_cookie_is_no_session_and_no_error(auth: Auth, valu
         ({"code": "made-up"}, "code-refused"),
         ({"iss": None}, "answer-issuer"),
         ({"iss": "https://evil.test"}, "answer-issuer"),
+        ({"iss": "https://evil.test", "error": "access_denied"}, "answer-issuer"),
     ],
 )
 async def test_every_odd_answer_has_its_own_page(

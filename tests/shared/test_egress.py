@@ -159,6 +159,13 @@ async def test_a_proxy_of_the_environment_is_not_used(monkeypatch: pytest.Monkey
         "2001::1",
         "64:ff9b::7f00:1",
         "64:ff9b:1::a00:1",
+        "::7f00:1",
+        "::a00:1",
+        "fec0::1",
+        "5f00::1",
+        "3fff::1",
+        "4000::1",
+        "192.88.99.1",
     ],
 )
 def test_what_a_stranger_names_leads_to_the_public_internet_only(address: str) -> None:

@@ -2,6 +2,7 @@
 
 from aiohttp import web
 
+from services.auth.limits import counting_clients
 from services.auth.oauth.handlers import authorize, clients, metadata, register, revoke, token
 from shared.contracts.config import Config
 from shared.contracts.wire import (
@@ -26,8 +27,8 @@ def oauth_routes(config: Config) -> list[Route]:
         Route("POST", f"{CLIENTS_PATH}/{{id}}/end", clients.end, Access.SIGNED_IN),
         Route("GET", well_known, metadata.show, Access.PUBLIC, Answer.JSON),
         Route("OPTIONS", well_known, metadata.preflight, Access.PUBLIC, Answer.JSON),
-        _direct(TOKEN_PATH, token.post),
-        _direct(REVOKE_PATH, revoke.post),
+        _direct(TOKEN_PATH, counting_clients(token.post)),
+        _direct(REVOKE_PATH, counting_clients(revoke.post)),
     ]
     return [*routes, _direct(REGISTER_PATH, register.post)] if config.oauth.registration else routes
 

@@ -88,6 +88,7 @@ async def _checked(
     """Authlib's verdict on a request, and what to ask; or the error for the client."""
     parts, oauth, principal = request.app[PARTS], request.app[OAUTH], request[PRINCIPAL]
     require_change(principal)
+    await parts.limits.question(principal.subject)
     try:
         client = await oauth.known.find(given.get("client_id", ""))
         server = oauth.server(Loaded(client=client))
