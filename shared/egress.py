@@ -9,10 +9,10 @@ redirects, no cookies, no proxy from the environment.
 
 import ipaddress
 import socket
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from functools import partial
+from types import TracebackType
 
 import aiohttp
 from aiohappyeyeballs import AddrInfoType
@@ -43,14 +43,24 @@ class AddressRefused(OSError):
     """A name resolved to an address that strad does not connect to."""
 
 
-@contextmanager
-def only_to(networks: Sequence[Network]) -> Iterator[None]:
+class only_to:  # noqa: N801 (it is used as a function)
     """Inside, connections go to these networks alone; without any, to where no rule forbids it."""
-    before = _NAMED.set(networks)
-    try:
-        yield
-    finally:
-        _NAMED.reset(before)
+
+    __slots__ = ("_before", "_networks")
+
+    def __init__(self, networks: Sequence[Network]) -> None:
+        self._networks = networks
+
+    def __enter__(self) -> None:
+        self._before = _NAMED.set(self._networks)
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        _NAMED.reset(self._before)
 
 
 def check_address(text: str) -> None:

@@ -8,8 +8,9 @@ from services.relay import policy
 from services.relay.audit.definitions import Definitions
 from services.relay.gate import Way
 from services.relay.messages import rpc
+from services.relay.servers.deadlines import deadline
+from services.relay.servers.failures import malformed, too_large
 from services.relay.servers.hello import Hello
-from services.relay.servers.upstream import deadline, malformed, too_large
 from shared.clock import Clock
 from shared.contracts.access import ToolFacts
 from shared.contracts.problems import Problem, ProblemKind

@@ -5,8 +5,8 @@ from typing import Any
 
 from services.relay.catalog import Catalog, Listing, ServerSaidNo, as_problem
 from services.relay.gate import Way
+from services.relay.servers.deadlines import deadline
 from services.relay.servers.hello import CONSOLE
-from services.relay.servers.upstream import deadline
 from shared import log
 from shared.clock import Clock
 from shared.contracts.problems import Problem

@@ -23,19 +23,16 @@ from services.relay.messages.streams import data_of, is_resumable, with_data
 from services.relay.questions.amend import Amend
 from services.relay.questions.states import States
 from services.relay.servers.answers import let_end
+from services.relay.servers.bodies import read_message
+from services.relay.servers.deadlines import Patience, deadline
+from services.relay.servers.failures import broke_off
 from services.relay.servers.hello import Hello
 from services.relay.servers.legacy import SessionLost
 from services.relay.servers.lost import SESSION_HEADER, SessionUnknown
 from services.relay.servers.offered import Offered
 from services.relay.servers.progress import METHOD as PROGRESS
 from services.relay.servers.single import answers, json_of, single
-from services.relay.servers.upstream import (
-    Patience,
-    Upstream,
-    broke_off,
-    deadline,
-    read_message,
-)
+from services.relay.servers.upstream import Upstream
 from shared import log
 from shared.contracts.problems import Problem
 

@@ -57,6 +57,7 @@ class Link(asyncio.Protocol):
         self._loop = asyncio.get_running_loop()
         self._asked: deque[_Asked] = deque()
         self._came = bytearray()
+        self._joined: list[bytes] = []
         self._transport: asyncio.Transport | None = None
         self._watch: asyncio.TimerHandle | None = None
 
@@ -80,8 +81,22 @@ class Link(asyncio.Protocol):
         self._asked.append(_Asked(len(commands), answered, until))
         if self._watch is None:
             self._watch = self._loop.call_at(until, self._look)
-        self._transport.write(sent)
+        self._send(self._transport, sent)
         return answered
+
+    def _send(self, transport: asyncio.Transport, sent: bytes) -> None:
+        # each write wakes Redis: while it is at work already, callers who come together share one
+        if len(self._asked) == 1:
+            transport.write(sent)
+            return
+        if not self._joined:
+            self._loop.call_soon(self._send_joined, transport)
+        self._joined.append(sent)
+
+    def _send_joined(self, transport: asyncio.Transport) -> None:
+        joined, self._joined = b"".join(self._joined), []
+        if not transport.is_closing():  # else all who wait have been told
+            transport.write(joined)
 
     def data_received(self, data: bytes) -> None:
         self._came += data

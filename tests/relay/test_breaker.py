@@ -34,7 +34,7 @@ def circuit(clock: Clock) -> Circuit:
 
 
 def attempt(one: Circuit, problem: Problem | None = None) -> None:
-    with one.attempt():
+    with one:
         if problem is not None:
             raise problem
 
@@ -76,11 +76,11 @@ def test_after_a_pause_one_tries_and_the_others_are_told() -> None:
     one = circuit(clock)
     fail(one, FAILURES)
     clock.now += breaker.FIRST_PAUSE + 0.1
-    with one.attempt():
+    with one:
         assert is_open(one)
         assert is_open(one)
         clock.now += breaker.TRY_SECONDS + 0.1  # the one hangs: another one may try
-        with pytest.raises(Problem, match="gone"), one.attempt():
+        with pytest.raises(Problem, match="gone"), one:
             raise UNREACHABLE
         assert is_open(one)
     assert not is_open(one)  # the first came through after all
@@ -115,7 +115,7 @@ def test_one_who_leaves_while_he_tries_lets_the_next_one_try() -> None:
     one = circuit(clock)
     fail(one, FAILURES)
     clock.now += 1.1
-    with pytest.raises(asyncio.CancelledError), one.attempt():
+    with pytest.raises(asyncio.CancelledError), one:
         raise asyncio.CancelledError
     assert not is_open(one)
 

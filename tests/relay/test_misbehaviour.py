@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from services.relay.servers.upstream import MAX_ANSWER_BYTES
+from services.relay.servers.failures import MAX_ANSWER_BYTES
 from tests.relay.house import House, house
 from tests.relay.upstreams import Fake, modern_fake
 

@@ -35,9 +35,12 @@ class Held:
         self.left: Counter[str] = Counter()
 
     async def _one(self, who: str) -> None:
-        async with self._here.one(who):
+        await self._here.take(who)
+        try:
             self.order.append(who)
             await self.go.wait()
+        finally:
+            self._here.give_back(who)
         self.left[who] += 1
 
     async def ask(self, who: str, count: int = 1) -> list[asyncio.Task[None]]:

@@ -9,7 +9,7 @@ from aiohttp import web
 
 from services.relay.callers.inbound import MAX_BODY_BYTES
 from services.relay.messages.weigh import MAX_PARTS, is_too_heavy
-from services.relay.servers.upstream import MAX_ANSWER_BYTES
+from services.relay.servers.failures import MAX_ANSWER_BYTES
 from tests.relay.house import house
 from tests.relay.upstreams import modern_fake
 

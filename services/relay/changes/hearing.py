@@ -15,12 +15,15 @@ from services.relay.messages.events import events_of
 from services.relay.messages.streams import data_of
 from services.relay.servers import modern
 from services.relay.servers.answers import read_answer
+from services.relay.servers.bodies import read_message
+from services.relay.servers.deadlines import deadline
+from services.relay.servers.failures import malformed
 from services.relay.servers.hello import Hello
 from services.relay.servers.legacy import Legacy, Session, SessionLost
 from services.relay.servers.lost import SessionUnknown
 from services.relay.servers.offered import Offered
 from services.relay.servers.pool import Pool
-from services.relay.servers.upstream import Upstream, deadline, malformed, read_message
+from services.relay.servers.upstream import Upstream
 
 
 class Unserved(Exception):

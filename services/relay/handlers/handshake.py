@@ -11,11 +11,11 @@ from services.relay.gate import Way
 from services.relay.merged.merge import Merge
 from services.relay.messages import rpc
 from services.relay.servers.ask import DISCOVER
+from services.relay.servers.deadlines import deadline
 from services.relay.servers.eras import Era, Eras
 from services.relay.servers.hello import of_handshake
 from services.relay.servers.legacy import HandshakeRefused, Legacy, Session
 from services.relay.servers.lost import SESSION_HEADER
-from services.relay.servers.upstream import deadline
 from services.relay.views import View
 from shared.contracts.problems import Problem, ProblemKind
 from shared.web.routes import PRINCIPAL

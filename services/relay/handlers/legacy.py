@@ -15,12 +15,13 @@ from services.relay.handlers.own import Own
 from services.relay.marks import InSession
 from services.relay.messages import rpc
 from services.relay.passage import Passage
+from services.relay.servers.deadlines import deadline
 from services.relay.servers.hello import Hello, of_handshake
 from services.relay.servers.legacy import Legacy, SessionLost
 from services.relay.servers.lost import SESSION_HEADER
 from services.relay.servers.pool import REPEATABLE, session_renewed
 from services.relay.servers.renewal import Renewal
-from services.relay.servers.upstream import deadline, passed_on
+from services.relay.servers.upstream import passed_on
 from services.relay.views import View
 from shared import log
 from shared.contracts.problems import Problem

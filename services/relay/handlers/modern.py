@@ -22,11 +22,12 @@ from services.relay.passage import Passage
 from services.relay.questions.states import StateRefused
 from services.relay.servers import logs
 from services.relay.servers.ask import DISCOVER, Asker
+from services.relay.servers.deadlines import deadline
 from services.relay.servers.eras import Era, Eras
 from services.relay.servers.hello import Hello, of_request
 from services.relay.servers.modern import NotModern
 from services.relay.servers.progress import Progress
-from services.relay.servers.upstream import deadline, passed_on
+from services.relay.servers.upstream import passed_on
 from services.relay.views import View
 from shared.contracts.problems import Problem
 from shared.contracts.wire import Surface

@@ -25,8 +25,8 @@ from services.relay.gate import Gate, Way
 from services.relay.messages import rpc
 from services.relay.messages.endless import Endless
 from services.relay.messages.out import Out
+from services.relay.servers.deadlines import deadline
 from services.relay.servers.hello import Hello
-from services.relay.servers.upstream import deadline
 from services.relay.views import View, lasting
 from shared import ids
 from shared.contracts.problems import Problem

@@ -8,7 +8,7 @@ from typing import Generic, TypeVar
 from services.relay.catalog import ServerSaidNo, as_problem
 from services.relay.gate import Way
 from services.relay.messages import rpc
-from services.relay.servers.upstream import deadline
+from services.relay.servers.deadlines import deadline
 from shared import log
 from shared.contracts.problems import Problem, ProblemKind
 

@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator
 import aiohttp
 
 from services.relay.messages.streams import EventTooLarge, Splitter
-from services.relay.servers.upstream import MAX_ANSWER_BYTES, told, too_large
+from services.relay.servers.failures import MAX_ANSWER_BYTES, told, too_large
 from shared.contracts.config import Server
 
 SILENT_SECONDS = 15.0

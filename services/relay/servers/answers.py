@@ -8,15 +8,14 @@ import aiohttp
 
 from services.relay.messages import rpc
 from services.relay.messages.streams import EventTooLarge, Splitter, data_of
-from services.relay.servers.upstream import (
+from services.relay.servers.bodies import read_message, whole
+from services.relay.servers.failures import (
     MAX_ANSWER_BYTES,
     broke_off,
     malformed,
-    read_message,
     refused,
     told,
     too_large,
-    whole,
 )
 from shared.contracts.config import Server
 

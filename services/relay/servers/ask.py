@@ -8,12 +8,13 @@ from services.relay.gate import Way
 from services.relay.messages import rpc
 from services.relay.questions.states import StateRefused, States
 from services.relay.servers import modern
+from services.relay.servers.deadlines import deadline
 from services.relay.servers.eras import Era, Eras
 from services.relay.servers.hello import Hello
 from services.relay.servers.legacy import HandshakeRefused
 from services.relay.servers.pool import Pool
 from services.relay.servers.progress import Progress
-from services.relay.servers.upstream import Upstream, deadline
+from services.relay.servers.upstream import Upstream
 from shared.contracts.problems import Problem, ProblemKind
 
 _CHANGED = frozenset(

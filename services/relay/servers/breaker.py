@@ -5,8 +5,7 @@ error, is its own affair, and no caller can shut it off for others by provoking 
 and each server has a circuit of its own.
 """
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from types import TracebackType
 
 from services.relay.gate import Way
 from shared import log, metrics
@@ -23,7 +22,11 @@ _TRANSPORT = frozenset({ProblemKind.UPSTREAM_UNREACHABLE, ProblemKind.UPSTREAM_T
 
 
 class Circuit:
-    """One server's. `clock`: seconds of any kind that go forward."""
+    """One server's, around each request until its answer begins.
+
+    Raises a `Problem` while the circuit is open. When its pause is over, one request tries; if it
+    takes long, another one does besides. `clock`: seconds of any kind that go forward.
+    """
 
     def __init__(self, server: Server, clock: Clock) -> None:
         self._server = server
@@ -33,30 +36,27 @@ class Circuit:
         self._again_at: float | None = None  # None: closed
         metrics.CIRCUITS.labels(server.slug).set(_CLOSED)
 
-    @contextmanager
-    def attempt(self) -> Iterator[None]:
-        """Around a request, until its answer begins. Raises a `Problem` while the circuit is open.
-
-        When its pause is over, one request tries; if it takes long, another one does besides.
-        """
+    def __enter__(self) -> None:
         if self._again_at is not None:
             wait = self._again_at - self._clock()
             if wait > 0:
                 raise _open(self._server, wait)
             self._again_at = self._clock() + TRY_SECONDS
             metrics.CIRCUITS.labels(self._server.slug).set(_TRYING)
-        try:
-            yield
-        except Problem as problem:
-            if problem.kind in _TRANSPORT:
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if error is None:
+            self._worked()
+        elif isinstance(error, Problem):
+            if error.kind in _TRANSPORT:
                 self._failed()
-            raise
-        except BaseException:
-            # its caller left: somebody else may try at once
-            if self._again_at is not None:
-                self._again_at = self._clock()
-            raise
-        self._worked()
+        elif self._again_at is not None:
+            self._again_at = self._clock()  # its caller left: somebody else may try at once
 
     def _failed(self) -> None:
         self._failures += 1

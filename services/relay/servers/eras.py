@@ -18,8 +18,9 @@ from mcp_types.version import LATEST_MODERN_VERSION
 from services.relay.gate import Way
 from services.relay.messages import rpc
 from services.relay.servers import modern
+from services.relay.servers.deadlines import deadline
 from services.relay.servers.hello import CONSOLE
-from services.relay.servers.upstream import Upstream, deadline
+from services.relay.servers.upstream import Upstream
 from shared import log
 from shared.clock import Clock
 from shared.contracts.problems import Problem, ProblemKind

@@ -19,9 +19,10 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from services.relay.gate import Way
 from services.relay.messages import rpc
 from services.relay.servers.answers import read_answer
+from services.relay.servers.failures import malformed
 from services.relay.servers.lost import SESSION_HEADER, SessionUnknown, lost
 from services.relay.servers.progress import Progress
-from services.relay.servers.upstream import Upstream, malformed
+from services.relay.servers.upstream import Upstream
 from shared import ids
 from shared.contracts.problems import Problem
 

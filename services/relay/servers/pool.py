@@ -17,10 +17,10 @@ from mcp_types.version import LATEST_HANDSHAKE_VERSION
 from services.relay.gate import Way
 from services.relay.messages import rpc
 from services.relay.servers import logs
+from services.relay.servers.failures import too_large
 from services.relay.servers.hello import Hello
 from services.relay.servers.legacy import Legacy, Session, SessionLost
 from services.relay.servers.progress import Progress
-from services.relay.servers.upstream import too_large
 from shared import keys, log
 from shared.clock import Clock
 from shared.contracts.problems import Problem, ProblemKind

@@ -8,8 +8,8 @@ import asyncio
 from collections.abc import Awaitable, Callable
 
 from services.relay.messages import rpc
+from services.relay.servers.deadlines import Patience
 from services.relay.servers.logs import Logs
-from services.relay.servers.upstream import Patience
 from shared import ids
 from shared.contracts.config import Server
 

@@ -8,10 +8,11 @@ from aiohttp import web
 from services.relay.audit.trail import heard
 from services.relay.messages import rpc
 from services.relay.questions.amend import Amend
+from services.relay.servers.bodies import read_message, whole
+from services.relay.servers.failures import malformed, refused
 from services.relay.servers.legacy import SessionLost
 from services.relay.servers.lost import SESSION_HEADER, lost
 from services.relay.servers.modern import NotModern, not_modern
-from services.relay.servers.upstream import malformed, read_message, refused, whole
 from shared.contracts.config import Server
 
 

@@ -6,8 +6,6 @@ person: who asks much waits for himself. Nobody waits for long: he is told that 
 
 import asyncio
 from collections import Counter, OrderedDict, deque
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 
 from services.relay.gate import Way
 from shared.contracts.config import Server
@@ -27,17 +25,21 @@ class Places:
         self._held: Counter[str] = Counter()
         self._waiting: OrderedDict[str, deque[asyncio.Future[None]]] = OrderedDict()
 
-    @asynccontextmanager
-    async def one(self, subject: str) -> AsyncIterator[None]:
-        """A place for as long as the block lasts. Raises TOO_MANY_REQUESTS when none is free."""
+    async def take(self, subject: str) -> None:
+        """A place, until it is given back. Raises TOO_MANY_REQUESTS when none becomes free."""
         if self._may(subject):
             self._take(subject)
         else:
             await self._wait(subject)
-        try:
-            yield
-        finally:
-            self._give_back(subject)
+
+    def give_back(self, subject: str) -> None:
+        """Let go of a place, once for each that was taken."""
+        self._free += 1
+        self._held[subject] -= 1
+        if not self._held[subject]:
+            del self._held[subject]
+        if self._waiting:
+            self._call_next()
 
     def _may(self, subject: str) -> bool:
         return self._free > 0 and self._held[subject] < self._most
@@ -45,13 +47,6 @@ class Places:
     def _take(self, subject: str) -> None:
         self._free -= 1
         self._held[subject] += 1
-
-    def _give_back(self, subject: str) -> None:
-        self._free += 1
-        self._held[subject] -= 1
-        if not self._held[subject]:
-            del self._held[subject]
-        self._call_next()
 
     async def _wait(self, subject: str) -> None:
         line = self._waiting.setdefault(subject, deque())
@@ -64,7 +59,7 @@ class Places:
                 await called
         except BaseException as error:
             if called.done() and not called.cancelled():
-                self._give_back(subject)  # called at the very moment of leaving
+                self.give_back(subject)  # called at the very moment of leaving
             elif called in line:
                 line.remove(called)
             if isinstance(error, TimeoutError):

@@ -1,0 +1,39 @@
+"""What a server answers: its bytes within bounds, and the message in them."""
+
+from typing import Any
+
+import aiohttp
+
+from services.relay.messages import rpc, weigh
+from services.relay.servers.failures import MAX_ANSWER_BYTES, malformed, told, too_large
+from shared.contracts.config import Server
+
+
+async def whole(server: Server, response: aiohttp.ClientResponse) -> bytes:
+    """The body, up to MAX_ANSWER_BYTES."""
+    size = response.content_length or 0
+    parts: list[bytes] = []
+    if size <= MAX_ANSWER_BYTES:
+        size = 0
+        with told(server):
+            async for part in response.content.iter_any():
+                size += len(part)
+                if size > MAX_ANSWER_BYTES:
+                    break
+                parts.append(part)
+    if size > MAX_ANSWER_BYTES:
+        raise too_large(server)
+    return parts[0] if len(parts) == 1 else b"".join(parts)
+
+
+def read_message(server: Server, raw: bytes) -> rpc.Message:
+    """One JSON-RPC message of a server; only the frame is looked at."""
+    try:
+        message: Any = rpc.loads(raw)
+    except rpc.TooHeavy as error:
+        raise too_large(server, f"{weigh.MAX_PARTS} values") from error
+    except rpc.Unreadable as error:
+        raise malformed(server, "its answer is not JSON") from error
+    if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":
+        raise malformed(server, "its answer is not a JSON-RPC message")
+    return message
