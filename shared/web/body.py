@@ -14,12 +14,19 @@ SECONDS = 15.0
 
 
 async def read(request: web.Request) -> bytes:
-    """The whole body. Raises TOO_SLOW, and aiohttp's own error for one that is too large."""
-    if request.content.is_eof():  # all of it is here: nothing to wait for
-        return await request.read()
+    """The whole body.
+
+    Raises TOO_SLOW, BAD_REQUEST, and aiohttp's own error for one that is too large.
+    """
     try:
+        if request.content.is_eof():  # all of it is here: nothing to wait for
+            return await request.read()
         async with asyncio.timeout(SECONDS):
             return await request.read()
+    except web.RequestPayloadError as error:
+        title = "The request cannot be read."
+        advice = "Its body is not what its Content-Encoding or Transfer-Encoding says."
+        raise Problem(ProblemKind.BAD_REQUEST, title, advice) from error
     except TimeoutError as error:
         title = "The request took too long to arrive."
         raise Problem(ProblemKind.TOO_SLOW, title, "Send it again, all at once.") from error

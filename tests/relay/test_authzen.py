@@ -14,7 +14,7 @@ from services.relay.entitlements.authzen import BATCH, MAX_BYTES, AuthZen
 from shared.clock import system_clock
 from tests.relay.pdp import MANY, METADATA, ONE, Pdp
 
-# the examples of the specification: §6.1.1, §7.1.1 and their answers
+# the examples of the specification: §6.1.1, §7.1.1; REASONS as in §5.5.2.1, ERROR as in §7.2.1
 QUESTION: dict[str, Any] = {
     "subject": {"type": "user", "id": "alice@example.com"},
     "action": {"name": "can_read", "properties": {"method": "GET"}},
@@ -22,7 +22,10 @@ QUESTION: dict[str, Any] = {
 }
 ACCOUNT = {"type": "account", "id": "123"}
 DOCUMENTS = [{"type": "document", "id": f"{n}"} for n in ("boxcarring.md", "subject-search.md")]
-REASONS = {"id": "0", "reason_admin": {"en": "Request failed policy C076E82F"}}
+REASONS = {
+    "reason_admin": {"403": "Request failed policy C076E82F"},
+    "reason_user": {"403": "Insufficient privileges. Contact your administrator"},
+}
 ERROR = {"error": {"status": 404, "message": "Resource not found"}}
 
 
@@ -144,7 +147,18 @@ async def test_a_refusal_is_not_the_same_as_being_away(status: int, error: Any) 
 
 
 @pytest.mark.parametrize(
-    "raw", [b"", b"{", b"\xff", b"[" * 100_000, b'{"decision": true', b"NaN", b"x" * MAX_BYTES * 2]
+    "raw",
+    [
+        b"",
+        b"{",
+        b"\xff",
+        b"[" * 100_000,
+        b'{"decision": true',
+        b'{"decision": false, "decision": true}',
+        b'{"decision": false, "d\\u0065cision": true}',
+        b"NaN",
+        b"x" * MAX_BYTES * 2,
+    ],
 )
 async def test_an_answer_that_cannot_be_read_is_refused(raw: bytes) -> None:
     pdp = Pdp(batches=False)

@@ -114,7 +114,16 @@ async def test_a_count_that_is_lost_or_overwritten_lets_nothing_older_count(valu
 
 
 @pytest.mark.parametrize(
-    "message", [b"", b"\xff", b"[]", b"{}", b'{"count":"x","who":1}', b'{"count":null,"who":null}']
+    "message",
+    [
+        b"",
+        b"\xff",
+        b"[]",
+        b"{}",
+        b'{"count":"x","who":1}',
+        b'{"count":null,"who":null}',
+        b'{"count":Infinity,"who":null}',
+    ],
 )
 async def test_what_is_no_word_is_heard_and_forgotten(message: bytes) -> None:
     source = Source("a")

@@ -44,8 +44,14 @@ def test_the_data_is_the_same_whatever_the_chunks(stream: bytes, sizes: list[int
 
 @given(st.binary(), st.lists(st.integers(1, 7), max_size=100))
 def test_any_bytes_survive(stream: bytes, sizes: list[int]) -> None:
-    events, rest = _cut(stream, sizes)
-    assert b"".join(events) + rest == stream
+    events, rest = _cut(b"." + stream, sizes)
+    assert b"".join(events) + rest == b"." + stream
+
+
+@given(STREAMS, st.lists(st.integers(1, 2), max_size=5))
+def test_a_byte_order_mark_hides_no_event(stream: bytes, sizes: list[int]) -> None:
+    marked, _ = _cut(b"\xef\xbb\xbf" + stream, sizes)
+    assert list(map(data_of, marked)) == list(map(data_of, _cut(stream, [])[0]))
 
 
 @pytest.mark.parametrize("end", [b"\n", b"\r\n", b"\r"])

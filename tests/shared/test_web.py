@@ -13,6 +13,7 @@ from shared.contracts.config import Config
 from shared.contracts.identity import Person, Principal, SessionKind
 from shared.contracts.wire import Service
 from shared.stores.kv import StoreUnavailable
+from shared.web import body
 from shared.web.app import build
 from shared.web.origin import require_json
 from shared.web.problems import renderer
@@ -60,7 +61,7 @@ async def no_store(_: web.Request) -> web.Response:
 
 async def json_only(request: web.Request) -> web.Response:
     require_json(request)
-    return web.json_response(await request.json())
+    return web.json_response(json.loads(await body.read(request)))
 
 
 async def shut(_: web.Request) -> web.Response:
@@ -204,10 +205,20 @@ async def test_only_json_counts_as_json(client: Any, kind: str) -> None:
 
 
 async def test_a_body_over_the_limit_is_413(client: Any) -> None:
-    body = json.dumps("x" * 2000)
+    text = json.dumps("x" * 2000)
     headers = {**SAME, "Content-Type": "application/json"}
-    answer = await client.post("/json", data=body, headers=headers)
+    answer = await client.post("/json", data=text, headers=headers)
     assert answer.status == 413
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "deflate"])
+async def test_a_body_that_is_not_what_its_encoding_says_is_the_callers_mistake(
+    client: Any, encoding: str
+) -> None:
+    headers = {**SAME, "Content-Type": "application/json", "Content-Encoding": encoding}
+    answer = await client.post("/json", data=b"no such thing", headers=headers)
+    assert answer.status == 400
+    assert "problem:bad-request" in (await answer.json())["type"]
 
 
 async def test_an_unexpected_error_says_nothing_of_the_inside(client: Any) -> None:

@@ -74,6 +74,13 @@ def of_filter(given: Any) -> Wanted | None:
     return Wanted(lists, tuple(dict.fromkeys(uris)))
 
 
+def acknowledged(message: rpc.Message) -> Wanted:
+    """What a server of 2026-07-28 says that it will tell of."""
+    params = message.get("params")
+    told = params.get("notifications") if isinstance(params, dict) else None
+    return of_filter(told) or Wanted()
+
+
 def list_changed(kind: str) -> rpc.Message:
     """The notification that a list has changed."""
     return {"jsonrpc": "2.0", "method": f"notifications/{kind}/list_changed"}

@@ -59,8 +59,7 @@ async def hear_modern(upstream: Upstream, ear: Ear) -> None:
         async for message in _messages(way, response):
             if message.get("method") == changes.ACKNOWLEDGED:
                 limit.reschedule(None)
-                told = message.get("params", {}).get("notifications")
-                ear.listening(changes.of_filter(told) or Wanted())
+                ear.listening(changes.acknowledged(message))
             elif ear.wanted.takes(message):
                 ear.say(message)
             elif "method" not in message:

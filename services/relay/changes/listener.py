@@ -62,6 +62,10 @@ class Listener:
                 return
             except _FAILURES as error:
                 reason = error.kind if isinstance(error, Problem) else type(error).__name__
+            except Exception:
+                # a stream that nobody listens for would stay open and silent
+                log.failure("listening-failed")
+                reason = "internal"
             log.event("listening-broke-off", slug=way.server.slug, reason=reason)
             missed = True
             _settle(ready, wanted)

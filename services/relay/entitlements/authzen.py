@@ -159,7 +159,7 @@ def _check(status: int) -> None:
 
 def _object(raw: bytes) -> rpc.Message:
     try:
-        value: Any = rpc.loads(raw)
+        value: Any = rpc.loads_once(raw)  # §11.5: a decision that is given twice is none
     except rpc.Unreadable as error:
         raise SourceRefused("its answer is not JSON") from error
     if not isinstance(value, dict):
@@ -168,7 +168,7 @@ def _object(raw: bytes) -> rpc.Message:
 
 
 def _decision(answer: Any) -> bool:
-    """§6.2: a boolean, and nothing that merely looks like one."""
+    """§5.5: a boolean, and nothing that merely looks like one."""
     decision = answer.get("decision") if isinstance(answer, dict) else None
     if not isinstance(decision, bool):
         raise SourceRefused("it answered without a decision")

@@ -91,7 +91,7 @@ class Epochs:
             try:
                 told = json.loads(message)
                 count, who = int(told["count"]), told["who"]
-            except (ValueError, KeyError, TypeError):
+            except (ValueError, KeyError, TypeError, OverflowError):
                 log.warning("grants-message-malformed")
                 continue
             self._void(count, who if isinstance(who, str) else None)

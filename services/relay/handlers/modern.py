@@ -135,7 +135,7 @@ def _finished(message: rpc.Message, outcome: rpc.Message, server: Any) -> web.Re
     """The answer in the form of 2026-07-28: result type, cache hints, server, status."""
     method = message["method"]
     if "error" in outcome:
-        outcome = {"error": _error(method, outcome["error"])}
+        outcome = {"error": _error(method, outcome)}
     else:
         outcome = {"result": _result(method, outcome["result"], server)}
     return rpc.answer(message["id"], outcome, rpc.modern_status(outcome))
@@ -156,7 +156,8 @@ def _result(method: str, given: rpc.Message, server: Any) -> rpc.Message:
     return result
 
 
-def _error(method: str, error: rpc.Message) -> rpc.Message:
-    if method == "resources/read" and error.get("code") in _NOT_FOUND_BEFORE:
+def _error(method: str, outcome: rpc.Message) -> rpc.Message:
+    error: rpc.Message = outcome["error"]
+    if method == "resources/read" and rpc.code_of(outcome) in _NOT_FOUND_BEFORE:
         return {**error, "code": INVALID_PARAMS}
     return error

@@ -52,10 +52,12 @@ class MergedLists:
         kind = LISTS[method]
 
         async def one(way: Way) -> list[Any]:
-            return [
-                kind.shown(way.server.slug, entry)
-                for entry in await self.entries(way, hello, method)
-            ]
+            found: dict[str, Any] = {}
+            for entry in await self.entries(way, hello, method):
+                shown = kind.shown(way.server.slug, entry)
+                # a name leads to the first that has it; models refuse a list that says one twice
+                found.setdefault(shown[kind.key], shown)
+            return list(found.values())
 
         got = await together({slug: ways[slug] for slug in asked}, one)
         got.check()

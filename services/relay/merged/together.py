@@ -11,6 +11,8 @@ from services.relay.messages import rpc
 from services.relay.servers.deadlines import deadline
 from shared import log
 from shared.contracts.problems import Problem, ProblemKind
+from shared.stores.kv import StoreUnavailable
+from shared.web.problems import problem_of
 
 LIST_SECONDS = 5.0
 LEFT_OUT_KEY = "strad/left-out"
@@ -54,6 +56,12 @@ async def together(ways: Ways, one: Callable[[Way], Awaitable[Found]]) -> Togeth
             return as_problem(way, refusal)
         except Problem as problem:
             return problem
+        except StoreUnavailable:
+            raise
+        except Exception as error:
+            # a mistake of ours in the words of one server must not take the others along
+            log.failure("server-not-understood", slug=way.server.slug)
+            return problem_of(error)
 
     answers = await asyncio.gather(*(guarded(way) for way in ways.values()))
     found: dict[str, Found] = {}

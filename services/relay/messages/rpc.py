@@ -110,10 +110,17 @@ def answer(request_id: Id | None, outcome: Message, status: int = 200) -> web.Re
     return web.Response(body=dumps(body), status=status, content_type="application/json")
 
 
+def code_of(message: Message) -> int | None:
+    """The code of an error; None of what has none, also where a server wrote something else."""
+    error = message.get("error")
+    code = error.get("code") if isinstance(error, dict) else None
+    return code if isinstance(code, int) and not isinstance(code, bool) else None
+
+
 def modern_status(outcome: Message) -> int:
     """The HTTP status that 2026-07-28 gives an answer (the SDK's table, else 200)."""
-    error = outcome.get("error")
-    return 200 if error is None else ERROR_CODE_HTTP_STATUS.get(error.get("code"), 200)
+    code = code_of(outcome)
+    return 200 if code is None else ERROR_CODE_HTTP_STATUS.get(code, 200)
 
 
 def too_deep() -> Problem:

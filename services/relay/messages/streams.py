@@ -9,6 +9,7 @@ import re
 _END = re.compile(rb"(?:\r\n|\n|\r(?!\n))(?:\r\n|\n|\r)++")
 _LINE = re.compile(rb"\r\n|\n|\r")
 _LONGEST_END = 4
+_MARK = b"\xef\xbb\xbf"
 
 
 class EventTooLarge(Exception):
@@ -19,17 +20,24 @@ class Splitter:
     """Cuts a byte stream into complete events. The pieces, joined, are the stream.
 
     A blank line ends an event. When its last byte is a CR whose LF is still on the way, the LF
-    starts the next piece, where it means nothing.
+    starts the next piece, where it means nothing. A byte order mark before the first event is left
+    out, as readers of streams do: else that event's data would not be seen.
     """
 
     def __init__(self, limit: int) -> None:
         self._buffer = bytearray()
         self._searched = 0
         self._limit = limit
+        self._first = True
 
     def feed(self, chunk: bytes) -> list[bytes]:
         """The events that this chunk completes. Raises `EventTooLarge`."""
         self._buffer += chunk
+        if self._first and not _MARK.startswith(bytes(self._buffer[: len(_MARK)])):
+            self._first = False
+        elif self._first and len(self._buffer) > len(_MARK):
+            self._first = False
+            del self._buffer[: len(_MARK)]
         events = []
         start = 0
         position = self._searched

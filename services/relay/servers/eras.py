@@ -105,9 +105,9 @@ def _is_modern(answer: rpc.Message) -> bool:
     error = answer.get("error")
     if error is None:
         versions = answer["result"].get("supportedVersions")
-    elif error.get("code") == UNSUPPORTED_PROTOCOL_VERSION:
+    elif rpc.code_of(answer) == UNSUPPORTED_PROTOCOL_VERSION:
         data = error.get("data")
         versions = data.get("supported") if isinstance(data, dict) else None
     else:
-        return error.get("code") in _MODERN_ERRORS
+        return rpc.code_of(answer) in _MODERN_ERRORS
     return isinstance(versions, list) and LATEST_MODERN_VERSION in versions

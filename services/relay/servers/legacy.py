@@ -58,6 +58,12 @@ class Session:
     level: str | None = None
 
     @property
+    def capabilities(self) -> dict[str, Any]:
+        """What the server says that it can do."""
+        given = self.result.get("capabilities")
+        return given if isinstance(given, dict) else {}
+
+    @property
     def headers(self) -> dict[str, str]:
         """What each request in the session carries."""
         sent = {"MCP-Protocol-Version": self.version}

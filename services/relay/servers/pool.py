@@ -145,7 +145,7 @@ class Pool:
         It is shared: each request hears of them what it asked for itself.
         """
         enough = session.level is not None and logs.includes(session.level, level)
-        if enough or "logging" not in session.result.get("capabilities", {}):
+        if enough or "logging" not in session.capabilities:
             return session
         await self._legacy.ask(way, session, logs.SET_LEVEL, {"level": level})
         return await self._keep(way, hello, replace(session, level=level))
