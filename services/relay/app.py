@@ -118,7 +118,7 @@ def build(
     bridge = Bridge(asker, parts.calls, offered)
     merge = Merge(asker, catalog, parts.calls, Cursors(seal, clock))
     endless = Endless()
-    passage = Passage(upstream, states, offered, endless)
+    passage = Passage(upstream, legacy, states, offered, endless)
     handshake = Handshake(eras, legacy, bridge, merge, sessions)
     renewal = Renewal(legacy, sessions)
     between = Between(store)

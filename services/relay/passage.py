@@ -11,7 +11,7 @@ import aiohttp
 from aiohttp import web
 
 from services.relay.audit.trail import heard
-from services.relay.changes.alive import Alive
+from services.relay.changes.alive import Alive, Ended
 from services.relay.changes.changes import LISTEN
 from services.relay.changes.seen import Seen
 from services.relay.gate import Way
@@ -27,7 +27,7 @@ from services.relay.servers.bodies import read_message
 from services.relay.servers.deadlines import Patience, deadline
 from services.relay.servers.failures import broke_off
 from services.relay.servers.hello import Hello
-from services.relay.servers.legacy import SessionLost
+from services.relay.servers.legacy import Legacy, SessionLost
 from services.relay.servers.lost import SESSION_HEADER, SessionUnknown
 from services.relay.servers.offered import Offered
 from services.relay.servers.progress import METHOD as PROGRESS
@@ -45,9 +45,10 @@ class Passage:
     """Carries requests through. Methods raise a `Problem` until an answer has begun."""
 
     def __init__(
-        self, upstream: Upstream, states: States, offered: Offered, endless: Endless
+        self, upstream: Upstream, legacy: Legacy, states: States, offered: Offered, endless: Endless
     ) -> None:
         self._upstream = upstream
+        self._legacy = legacy
         self._offered = offered
         self._states = states
         self._endless = endless
@@ -74,6 +75,7 @@ class Passage:
         takes_turn = request_id is not None and message["method"] != LISTEN
         try:
             async with (
+                alive.hold(),
                 deadline(server) as limit,
                 self._upstream.open(way, "POST", headers, raw, in_turn=takes_turn) as response,
             ):
@@ -88,13 +90,16 @@ class Passage:
                     limit.reschedule(None)
                     self._endless.add()
                     patience = None
-                return await self._stream(amend, response, out, alive, request_id, patience)
+                return await self._stream(amend, response, out, request_id, patience)
         except SessionUnknown as unknown:
             raise SessionLost from unknown
         except Problem as problem:
+            ended = isinstance(problem, Ended)
+            if ended and request_id is not None and "MCP-Method" not in headers:
+                self._legacy.call_off(way, headers, request_id, "the caller's access has ended")
             if not out.begun:
                 raise
-            if not out.resumable:  # else the caller takes it up again where it broke off
+            if ended or not out.resumable:  # else the caller takes it up again where it broke off
                 await out.fail(request_id, problem)
             return await out.end()
 
@@ -116,6 +121,7 @@ class Passage:
         out = Out(request)
         try:
             async with (
+                alive.hold(),
                 deadline(way.server) as limit,
                 self._upstream.open(way, "GET", headers, in_turn=False) as response,
             ):
@@ -130,7 +136,7 @@ class Passage:
                 self._endless.add()
                 await out.begin()
                 amend = Amend(way, hello, {}, seen=seen)
-                return await self._stream(amend, response, out, alive, None, None)
+                return await self._stream(amend, response, out, None, None)
         except SessionUnknown as unknown:
             raise SessionLost from unknown
         except Problem as problem:
@@ -144,12 +150,11 @@ class Passage:
         amend: Amend,
         response: aiohttp.ClientResponse,
         out: Out,
-        alive: Alive,
         request_id: rpc.Id | None,
         patience: Patience | None,
     ) -> web.StreamResponse:
         server, answered = amend.server, False
-        async with alive.hold(), contextlib.aclosing(events_of(server, response)) as together:
+        async with contextlib.aclosing(events_of(server, response)) as together:
             async for events in together:
                 if not events and out.begun:
                     # whatever lies between here and the caller takes silence for an end

@@ -95,8 +95,8 @@ def lasting(gate: Gate, view: View, alive: Alive) -> Alive:
     For streams of changes: a server that comes or goes is one. A call is not ended by it.
     """
 
-    async def check() -> None:
-        await alive.check()
+    async def check(about: str | None) -> None:
+        await alive.check(about)
         now = await gate.open_all(alive.principal) if view.name == ALL else view.ways
         if [way.server.slug for way in now] != [way.server.slug for way in view.ways]:
             title = "The servers that you may use have changed."

@@ -16,6 +16,7 @@ class Reason(StrEnum):
     PERSON_LIMIT = "person-limit"
     SERVER_LIMIT = "server-limit"
     NOT_IN_VIEW = "not-in-view"
+    ACCESS_ENDED = "access-ended"
     TOOL_NOT_ALLOWED = "tool-not-allowed"
     TOOL_DENIED = "tool-denied"
     UNKNOWN_TOOL = "unknown-tool"

@@ -15,7 +15,7 @@ class LimitRules(Strict):
     open: int = Field(
         500,
         ge=1,
-        description="streams and lasting calls of one person, open at a time at one replica",
+        description="streams and requests of one person, open at a time at one replica",
     )
     sessions: int = Field(
         100,

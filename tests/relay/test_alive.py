@@ -29,7 +29,7 @@ class Right:
         self.ended: Exception | None = None
         self.asked = 0
 
-    async def check(self) -> None:
+    async def check(self, _: str | None = None) -> None:
         self.asked += 1
         if self.ended is not None:
             raise self.ended
@@ -91,7 +91,7 @@ async def test_without_a_word_of_it_a_stream_ends_at_the_next_look(
 
 
 async def _held(watch: Watch, right: Right, principal: Principal) -> Any:
-    async with Alive(watch, principal, right.check).hold():
+    async with Alive(watch, principal, right.check, 0).hold():
         await asyncio.sleep(60)
 
 
@@ -132,12 +132,12 @@ async def test_doubt_ends_a_stream() -> None:
 
 
 async def test_a_time_limit_within_a_stream_stays_a_time_limit() -> None:
-    async with Alive(Watch(), ADA, Right().check).hold():
+    async with Alive(Watch(), ADA, Right().check, 0).hold():
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(0):
                 await asyncio.sleep(1)
     with pytest.raises(TimeoutError):
-        async with Alive(Watch(), ADA, Right().check).hold():
+        async with Alive(Watch(), ADA, Right().check, 0).hold():
             raise TimeoutError
 
 
@@ -147,14 +147,14 @@ async def test_a_thousand_streams_are_looked_at_well_within_a_second() -> None:
         store = h.store
 
         def check(right: Right) -> Any:
-            async def read() -> None:
+            async def read(_: str | None) -> None:
                 await store.get("x")
                 await right.check()
 
             return read
 
         async def one(right: Right) -> None:
-            async with Alive(watch, ADA, check(right)).hold():
+            async with Alive(watch, ADA, check(right), 0).hold():
                 await asyncio.sleep(60)
 
         tasks = [asyncio.create_task(one(right)) for right in rights]
@@ -170,15 +170,15 @@ async def test_a_thousand_streams_are_looked_at_well_within_a_second() -> None:
 
 async def test_one_person_has_so_many_open_and_others_are_not_held_up() -> None:
     watch, right = Watch(each=2), Right()
-    async with Alive(watch, ADA, right.check).hold():
-        async with Alive(watch, ADA, right.check).hold():
+    async with Alive(watch, ADA, right.check, 0).hold():
+        async with Alive(watch, ADA, right.check, 0).hold():
             with pytest.raises(Problem) as caught:
-                async with Alive(watch, ADA, right.check).hold():
+                async with Alive(watch, ADA, right.check, 0).hold():
                     pass
             assert (caught.value.status, caught.value.reason) == (429, "too-many-open")
-            async with Alive(watch, BOB, right.check).hold():
+            async with Alive(watch, BOB, right.check, 0).hold():
                 pass
-        async with Alive(watch, ADA, right.check).hold():
+        async with Alive(watch, ADA, right.check, 0).hold():
             pass
 
 

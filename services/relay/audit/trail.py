@@ -17,6 +17,7 @@ from mcp_types import CLIENT_INFO_META_KEY
 from services.relay.audit.arguments import canonical, redacted
 from services.relay.audit.definitions import Definitions
 from services.relay.callers.inbound import Rejected
+from services.relay.changes.alive import why_ended
 from services.relay.messages import rpc
 from shared import ids, log
 from shared.contracts.access import Reason
@@ -59,7 +60,8 @@ class Audit:
             response = await answer()
             entry.status, entry.bytes_out = response.status, _size(response)
             if (told := request.get(PROBLEM)) is not None:
-                entry.outcome = told.kind  # told in a stream that had begun with another status
+                # told in a stream that had begun with another status
+                entry.outcome, entry.reason = told.kind, why_ended(told) or entry.reason
             return response
         except asyncio.CancelledError:
             entry.outcome = "caller-left"
@@ -70,6 +72,7 @@ class Audit:
         except Exception as error:
             problem = problem_of(error)
             entry.outcome, entry.status = problem.kind, problem.status
+            entry.reason = why_ended(problem) or entry.reason
             raise
         finally:
             _CURRENT.reset(before)

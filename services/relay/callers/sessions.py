@@ -98,8 +98,8 @@ class McpSessions:
     def lasting(self, session_id: str, session: McpSession, alive: Alive) -> Alive:
         """`alive` while the session lasts too. A session that only listens is used as well."""
 
-        async def check() -> None:
-            await alive.check()
+        async def check(about: str | None) -> None:
+            await alive.check(about)
             if await self.find(session_id, session.subject, session.view) is None:
                 raise Problem(ProblemKind.NOT_FOUND, "The session has ended.", "Begin a new one.")
 

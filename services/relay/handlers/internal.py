@@ -18,7 +18,8 @@ from services.relay.questions.people import Questions, check_answers, hello_of
 from services.relay.servers.ask import Asker
 from services.relay.servers.hello import CONSOLE
 from services.relay.servers.progress import Progress
-from shared.contracts.identity import Frozen
+from shared.contracts.access import Reason
+from shared.contracts.identity import Frozen, Principal
 from shared.contracts.problems import Problem, ProblemKind
 from shared.contracts.wire import Service, Surface
 from shared.entitled import Admission
@@ -72,9 +73,11 @@ class Internal:
 
     async def servers(self, request: web.Request) -> web.Response:
         """The person's servers, each with its state."""
+        since = self._watch.looks
         await self._limits.enter(request[PRINCIPAL], None)
         ways = await self._gate.open_all(request[PRINCIPAL])
-        return _json({"servers": await self._console.overview(ways)})
+        async with self._alive(request[PRINCIPAL], ways, since).hold():
+            return _json({"servers": await self._console.overview(ways)})
 
     async def ask(self, request: web.Request) -> web.StreamResponse:
         """One question to one server: 200 with `result` or `error`, or a problem.
@@ -85,40 +88,47 @@ class Internal:
         the same answer as the last line.
         """
         principal, slug = request[PRINCIPAL], request.match_info["slug"]
+        since = self._watch.looks
         await self._limits.enter(principal, slug)
         way = await self._gate.open(principal, slug)
         await self._limits.reach(way)
         body = _read(await incoming.read(request))
         message, surface = {"method": body.method, "params": body.params}, Surface(body.surface)
-        ask = partial(self._ask, request, way, body)
+        ask = partial(self._ask, request, way, body, self._alive(principal, [way], since))
         return await self._audit.around(request, way.server.slug, surface, message, ask)
 
-    async def _ask(self, request: web.Request, way: Way, body: RpcBody) -> web.StreamResponse:
+    async def _ask(
+        self, request: web.Request, way: Way, body: RpcBody, alive: Alive
+    ) -> web.StreamResponse:
         if body.method != "tools/call":
-            return _json(await self._answer(way, body))
+            async with alive.hold():
+                return _json(await self._answer(way, body))
         if not takes_lines(request):
-            return _json(await self._call(way, body, None))
+            async with alive.hold():
+                return _json(await self._call(way, body, None))
         lines = Lines(Service.RELAY, request)
 
         async def tell(said: rpc.Message) -> None:
             await lines.say(rpc.dumps({"progress": said}))
 
         async def outcome() -> bytes:
-            async with self._alive(way).hold():
+            async with alive.hold():
                 return rpc.dumps(await self._call(way, body, Progress(tell)))
 
         return await lines.end(outcome())
 
-    def _alive(self, way: Way) -> Alive:
-        """A session that has ended, or a grant, ends a call that is still at work."""
+    def _alive(self, principal: Principal, ways: list[Way], since: int) -> Alive:
+        """A session that has ended, or a grant, ends what is still at work."""
 
-        async def check() -> None:
-            session = await self._sessions.find(way.principal.digest)
+        async def check(_: str | None) -> None:
+            session = await self._sessions.find(principal.digest)
             if session is None or not self._admission.admits(session.person):
-                raise Problem(ProblemKind.SIGN_IN_NEEDED, "Your session has ended.", "Sign in.")
-            await self._gate.open(way.principal, way.server.slug)
+                title, reason = "Your session has ended.", Reason.ACCESS_ENDED
+                raise Problem(ProblemKind.SIGN_IN_NEEDED, title, "Sign in.", reason)
+            for way in ways:
+                await self._gate.open(principal, way.server.slug)
 
-        return Alive(self._watch, way.principal, check)
+        return Alive(self._watch, principal, check, since)
 
     async def _answer(self, way: Way, body: RpcBody) -> rpc.Message:
         try:

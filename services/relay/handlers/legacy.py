@@ -57,7 +57,8 @@ class Sessioned:
     ) -> web.StreamResponse:
         """One message on one view."""
         if message.get("method") == "initialize" and "id" in message:
-            return await self._handshake.answer(request, view, message)
+            async with alive.hold():
+                return await self._handshake.answer(request, view, message)
         session_id, session = await self._session(request, view, message.get("id"))
         if session.through:
             return await self._through(request, view, raw, message, session_id, session, alive)

@@ -19,6 +19,7 @@ from services.relay.messages import rpc
 from services.relay.servers import trace
 from services.relay.views import View, named_alone, view_of
 from shared import metrics
+from shared.contracts.access import Reason
 from shared.contracts.problems import Problem, ProblemKind
 from shared.contracts.wire import Service, Surface
 from shared.stores.kv import StoreUnavailable
@@ -54,6 +55,7 @@ class Mcp:
 
     async def post(self, request: web.Request) -> web.StreamResponse:
         """One JSON-RPC message. What goes wrong is told with its id, once that is known."""
+        since = self._watch.looks
         try:
             view = await self._view(request)
         except Problem as problem:
@@ -61,7 +63,7 @@ class Mcp:
                 raise
             return await _refused(request, problem)
         raw, view = await self._body(request, view)
-        alive = self._alive(request, view)
+        alive = self._alive(request, view, since)
         try:
             message = inbound.read(raw)
         except inbound.Rejected as rejected:
@@ -76,10 +78,11 @@ class Mcp:
 
     async def get(self, request: web.Request) -> web.StreamResponse:
         """The session's stream; not in 2026-07-28."""
+        since = self._watch.looks
         view = await self._view(request)
         if inbound.is_modern(request, {}):
             return web.Response(status=405, headers={"Allow": "POST"})
-        alive = self._alive(request, view)
+        alive = self._alive(request, view, since)
         ask = partial(self._sessioned.get, request, view, alive)
         return await self._told(request, view, {"method": "GET"}, ask)
 
@@ -128,17 +131,27 @@ class Mcp:
         except (Problem, StoreUnavailable) as error:
             return _failed(request, message.get("id"), problem_of(error))
 
-    def _alive(self, request: web.Request, view: View) -> Alive:
-        """The token is looked up again, and the grant: every server of the view has to be in it."""
+    def _alive(self, request: web.Request, view: View, since: int) -> Alive:
+        """The token is looked up again, and the grant: every server of the view has to be in it,
+        or the one that all is about.
+        """
 
-        async def check() -> None:
-            principal = await self._identify(request)
-            if principal is None or principal.subject != request[PRINCIPAL].subject:
-                raise Problem(ProblemKind.FORBIDDEN, "Your access has ended.")
+        async def check(about: str | None) -> None:
+            try:
+                now = await self._identify(request)
+            except Problem as problem:
+                if problem.kind is not ProblemKind.SIGN_IN_NEEDED:
+                    raise
+                now = None
+            if now is None or now.subject != request[PRINCIPAL].subject:
+                # no 401: clients sign in again at that, and repeat a call that may have been made
+                title, reason = "Your access has ended.", Reason.ACCESS_ENDED
+                raise Problem(ProblemKind.FORBIDDEN, title, reason=reason)
             for way in view.ways:
-                await self._gate.check(way)
+                if about in {None, way.server.slug}:
+                    await self._gate.check(way)
 
-        return Alive(self._watch, request[PRINCIPAL], check)
+        return Alive(self._watch, request[PRINCIPAL], check, since)
 
 
 def foreign_origins(public_url: str) -> Guard:

@@ -7,6 +7,7 @@ from mcp_types.jsonrpc import INVALID_PARAMS
 from services.relay.bridge import unknown_method
 from services.relay.calls import Calls
 from services.relay.catalog import Catalog
+from services.relay.changes.alive import about
 from services.relay.gate import Way
 from services.relay.merged import exposed
 from services.relay.merged.cursors import CursorRefused, Cursors
@@ -72,6 +73,7 @@ class Merge:
     ) -> rpc.Message:
         name = params["name"]
         way, own = await self._where.tool(ways, hello, name)
+        about(way.server.slug)
         refused = await self._calls.refusal(way, hello, own, Surface.CLIENT)
         if refused is not None:
             return (
@@ -85,6 +87,7 @@ class Merge:
         self, ways: Ways, hello: Hello, params: rpc.Message, progress: Progress | None
     ) -> rpc.Message:
         way, own = await self._where.prompt(ways, hello, params["name"])
+        about(way.server.slug)
         named = {**params, "name": own}
         answer = await self._asker.ask(way, hello, "prompts/get", named, progress=progress)
         return _outcome(answer, lambda result: exposed.prompted(way.server.slug, result))
@@ -93,6 +96,7 @@ class Merge:
         self, ways: Ways, hello: Hello, params: rpc.Message, progress: Progress | None
     ) -> rpc.Message:
         way, own = await self._where.resource(ways, hello, params["uri"])
+        about(way.server.slug)
         named = {**params, "uri": own}
         answer = await self._asker.ask(way, hello, "resources/read", named, progress=progress)
         if own == params["uri"]:
@@ -114,6 +118,7 @@ class Merge:
             named = {**given, "uri": own}
         else:
             return rpc.failure(INVALID_PARAMS, "params.ref must name a prompt or a resource")
+        about(way.server.slug)
         asked = {**params, "ref": named}
         answer = await self._asker.ask(way, hello, "completion/complete", asked)
         return _outcome(answer, lambda result: result)

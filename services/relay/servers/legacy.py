@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import itertools
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,6 +33,7 @@ _MODERN_META = (
     PROTOCOL_VERSION_META_KEY,
     "progressToken",
 )
+_OF_A_SESSION = ("MCP-Protocol-Version", SESSION_HEADER)
 _MAX_SESSION_ID = 512
 
 
@@ -132,17 +133,26 @@ class Legacy:
         except SessionUnknown as unknown:
             raise SessionLost from unknown
         except asyncio.CancelledError:
-            # in these versions a closed connection cancels nothing; a message does
-            params = {"requestId": number, "reason": "the caller left"}
-            self.later(
-                self.tell(way, session, {"method": "notifications/cancelled", "params": params})
-            )
+            self.call_off(way, session.headers, number, "the caller left")
             raise
 
     async def tell(self, way: Way, session: Session, message: rpc.Message) -> None:
         """Send something that has no answer."""
+        await self._send(way, session.headers, message)
+
+    def call_off(self, way: Way, headers: Mapping[str, str], number: rpc.Id, why: str) -> None:
+        """Nobody wants this answer any more. `headers`: of the request, which named its session.
+
+        In these versions a closed connection cancels nothing; a message does.
+        """
+        kept = {name: headers[name] for name in _OF_A_SESSION if name in headers}
+        params = {"requestId": number, "reason": why}
+        message = {"method": "notifications/cancelled", "params": params}
+        self.later(self._send(way, kept, message))
+
+    async def _send(self, way: Way, headers: Mapping[str, str], message: rpc.Message) -> None:
         body = rpc.dumps({"jsonrpc": "2.0", **message})
-        async with self._upstream.open(way, "POST", session.headers, body, in_turn=False):
+        async with self._upstream.open(way, "POST", headers, body, in_turn=False):
             pass
 
     async def refuse(self, way: Way, session: Session, message: rpc.Message) -> None:
