@@ -1,4 +1,8 @@
-"""The SDK's example server: fetched, hash-checked and unpacked once, then run on loopback."""
+"""The SDK's example servers: fetched, hash-checked and unpacked once, then run on loopback.
+
+Two of them: the one of the SDK that this environment has, which speaks every version, and the one
+of the SDK before it, which knows nothing of 2026-07-28 and runs on packages of its own.
+"""
 
 import hashlib
 import os
@@ -14,12 +18,15 @@ from uv import find_uv_bin
 
 from demo.run.ports import LOOPBACK, free_ports
 from demo.run.ready import answers
+from demo.run.settings import ROOT
 from tests.peers.process import running
 
 HERE = Path(__file__).parent
 LOCK = HERE / "example_server.lock"
+OLDER_LOCK = HERE / "older_example_server.lock"
+OLDER_PACKAGES = ROOT / "requirements" / "older-sdk.lock"
 BUILD = HERE / "unpack" / "hatchling" / "build.py"
-CACHE = HERE.parent.parent / ".cache" / "conformance"
+CACHE = ROOT / ".cache" / "conformance"
 FETCH_SECONDS = 120
 
 
@@ -32,26 +39,37 @@ def unpacked(lock: Path = LOCK, cache: Path = CACHE) -> Path:
 
     Fetched when the lock is new, or what is taken out of the archive.
     """
-    wanted = hashlib.sha256(lock.read_bytes() + BUILD.read_bytes()).hexdigest()[:16]
+    # No dependencies: the server's own come with the SDK that it runs on.
+    options = ["--no-deps", "--no-binary=mcp", "--no-build-isolation"]
+    return _kept(lock, BUILD.read_bytes(), options, cache)
+
+
+def installed(lock: Path = OLDER_PACKAGES, cache: Path = CACHE) -> Path:
+    """The folder that holds the packages of a lock, for this Python; no code of theirs is run."""
+    return _kept(lock, sys.version.encode(), ["--only-binary=:all:"], cache)
+
+
+def _kept(lock: Path, more: bytes, options: list[str], cache: Path) -> Path:
+    wanted = hashlib.sha256(lock.read_bytes() + more).hexdigest()[:16]
     folder = cache / wanted
     if not folder.exists():
         part = cache / f"{wanted}.{os.getpid()}"
         shutil.rmtree(part, ignore_errors=True)
-        _fetch(lock, part)
+        _fetch(lock, part, options)
         part.rename(folder)
     return folder
 
 
-def _fetch(lock: Path, target: Path) -> None:
+def _fetch(lock: Path, target: Path, options: list[str]) -> None:
     # No cache of the installer's: its next user must not find our wheel under the SDK's name.
-    command = [*_installer(), "--quiet", "--no-deps", "--no-binary=mcp", "--no-build-isolation"]
-    command += ["--require-hashes", "--target", str(target), "--requirement", str(lock)]
+    command = [*_installer(), "--quiet", *options, "--require-hashes"]
+    command += ["--target", str(target), "--requirement", str(lock)]
     environ = {**os.environ, "PYTHONPATH": str(HERE / "unpack")}
     done = subprocess.run(
         command, env=environ, capture_output=True, text=True, timeout=FETCH_SECONDS, check=False
     )
     if done.returncode:
-        raise NotFetched(f"the source archive of mcp cannot be fetched:\n{done.stderr}")
+        raise NotFetched(f"what {lock.name} names cannot be fetched:\n{done.stderr}")
 
 
 def _installer() -> list[str]:
@@ -65,9 +83,22 @@ def _installer() -> list[str]:
 @contextmanager
 def example_server(log: Path) -> Iterator[str]:
     """The running server; gives the address of its MCP endpoint."""
+    with _served(log, unpacked()) as url:
+        yield url
+
+
+@contextmanager
+def older_example_server(log: Path) -> Iterator[str]:
+    """The running server of the SDK before 2026-07-28; gives the address of its MCP endpoint."""
+    with _served(log, unpacked(OLDER_LOCK), installed()) as url:
+        yield url
+
+
+@contextmanager
+def _served(log: Path, *folders: Path) -> Iterator[str]:
     (port,) = free_ports(1)
     command = [sys.executable, "-m", "mcp_everything_server", "--port", str(port)]
     command += ["--log-level", "WARNING"]
-    variables = {"PYTHONPATH": str(unpacked())}
+    variables = {"PYTHONPATH": os.pathsep.join(map(str, folders))}
     with running(command, log, answers(port, "/mcp"), variables):
         yield f"http://{LOOPBACK}:{port}/mcp"

@@ -34,5 +34,23 @@ _CHANGED_LISTS = {
     "server-stateless:sep-2575-server-sends-tools-list-changed-on-subscription",
 }
 
+# The example server of the SDK before 2026-07-28 has no tool for these scenarios, whoever asks:
+# none that asks by `input_required`, none whose arguments stand in headers, none with a schema of
+# 2020-12, none that needs a capability.
+_NOT_IN_THE_OLDER_EXAMPLE = {
+    "http-custom-header-server-validation:sep-2243-server-decode-base64",
+    "http-custom-header-server-validation:sep-2243-server-no-xmcp-tool",
+    "http-custom-header-server-validation:sep-2243-server-reject-invalid-param-chars",
+    "http-custom-header-server-validation:sep-2243-server-reject-param-mismatch",
+    "http-custom-header-server-validation:sep-2243-server-validate-param-match",
+    "input-required-result-validate-input:sep-2322-error-on-protocol-error",
+    "input-required-result-validate-input:sep-2322-validate-input-responses",
+    "json-schema-2020-12:json-schema-2020-12-tool-found",
+    "server-stateless:sep-2575-missing-capability-http-400",
+    "server-stateless:sep-2575-server-rejects-undeclared-capability",
+}
+_STREAM_TOOL = {"server-stateless:sep-2575-http-server-no-independent-requests-on-stream"}
+
 MODERN_CALLER = _QUESTIONS_OF_MODERN_TOOLS | _CHANGED_LISTS
 LEGACY_CALLER = _QUESTIONS_OF_LEGACY_TOOLS
+OLDER_SDK = (MODERN_CALLER - _STREAM_TOOL) | _NOT_IN_THE_OLDER_EXAMPLE

@@ -143,6 +143,29 @@ async def test_an_error_about_an_address_names_the_address_that_was_asked_for() 
         assert body["error"]["data"] == {"uri": "strad+a:books://x", "x": 1}
 
 
+@pytest.mark.parametrize(
+    ("error", "data"),
+    [
+        ({"code": -32002}, {"uri": "strad+a:books://x"}),
+        ({"code": 0, "data": {"x": 1}}, {"uri": "strad+a:books://x", "x": 1}),
+        ({"code": -32002, "data": ["odd"]}, ["odd"]),
+    ],
+)
+async def test_an_older_servers_word_for_a_missing_resource_becomes_the_newer_one(
+    error: Any, data: Any
+) -> None:
+    def missing(*_: Any) -> Any:
+        return {"error": {"message": "gone", **error}}
+
+    async with (
+        modern_fake(**{"resources/read": missing}).served() as url,
+        house([{"slug": "a", "url": url}]) as h,
+    ):
+        status, body = await h.modern("/mcp", "resources/read", {"uri": "strad+a:books://x"})
+        assert (status, body["error"]["code"]) == (400, -32602)
+        assert body["error"]["data"] == data
+
+
 async def test_a_server_without_prompts_is_not_missing_and_one_that_fails_is() -> None:
     def broken(*_: Any) -> Any:
         return {"error": {"code": -32603, "message": "no"}}

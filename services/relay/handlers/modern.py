@@ -135,7 +135,7 @@ def _finished(message: rpc.Message, outcome: rpc.Message, server: Any) -> web.Re
     """The answer in the form of 2026-07-28: result type, cache hints, server, status."""
     method = message["method"]
     if "error" in outcome:
-        outcome = {"error": _error(method, outcome)}
+        outcome = {"error": _error(message, outcome)}
     else:
         outcome = {"result": _result(method, outcome["result"], server)}
     return rpc.answer(message["id"], outcome, rpc.modern_status(outcome))
@@ -156,8 +156,11 @@ def _result(method: str, given: rpc.Message, server: Any) -> rpc.Message:
     return result
 
 
-def _error(method: str, outcome: rpc.Message) -> rpc.Message:
+def _error(message: rpc.Message, outcome: rpc.Message) -> rpc.Message:
     error: rpc.Message = outcome["error"]
-    if method == "resources/read" and rpc.code_of(outcome) in _NOT_FOUND_BEFORE:
-        return {**error, "code": INVALID_PARAMS}
-    return error
+    if message["method"] != "resources/read" or rpc.code_of(outcome) not in _NOT_FOUND_BEFORE:
+        return error
+    data = error.get("data", {})
+    if isinstance(data, dict):
+        data = {"uri": message["params"]["uri"], **data}
+    return {**error, "code": INVALID_PARAMS, "data": data}
