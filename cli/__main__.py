@@ -8,6 +8,7 @@ from pathlib import Path
 
 from cli.audit import ago, audit
 from cli.keys import ACL_TEMPLATE, make_keys
+from cli.rotation.command import rotate
 from shared.contracts.config import Config
 from shared.contracts.secrets import secrets_of
 from shared.settings import Environment, SettingsWrong, read_config
@@ -64,6 +65,8 @@ def main() -> int:
         from services.auth.operator.__main__ import main as operate  # as for `refresh`
 
         return operate(sys.argv[1:])
+    if sys.argv[1:3] == ["keys", "rotate"]:
+        return rotate(sys.argv[3:])
     parser = argparse.ArgumentParser(prog="strad", description=__doc__)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     one = commands.add_parser("check", help="check strad.yaml and the secrets it names")
@@ -73,7 +76,9 @@ def main() -> int:
     one.set_defaults(run=check)
     one = commands.add_parser("schema", help="print the JSON Schema of strad.yaml")
     one.set_defaults(run=schema)
-    one = commands.add_parser("keys", help="make the services' secrets in a folder")
+    one = commands.add_parser(
+        "keys", help="make the services' secrets in a folder; `keys rotate`: replace them"
+    )
     one.add_argument("out", metavar="FOLDER")
     one.add_argument("--acl", default=str(ACL_TEMPLATE), help="template of the Redis ACL file")
     one.set_defaults(run=keys)

@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from shared.clock import system_clock
+from shared.key_folder import Keys
 from shared.keys import AUDITOR
-from shared.settings import Environment, Keys, SettingsWrong, redis_address
+from shared.settings import Environment, SettingsWrong, redis_address
 from shared.stores.audit import TrailReader
 from shared.stores.kv import StoreUnavailable
 from shared.stores.redis import connect

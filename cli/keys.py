@@ -5,13 +5,15 @@ Existing files are kept, so running it again only adds what is missing.
 
 import hashlib
 import json
-import os
 import secrets
 from pathlib import Path
 
 from joserfc.jwk import ECKey
 
+from cli.write import write
 from shared.contracts.wire import Service
+from shared.key_folder import APPHOST, APPHOST_PUBLIC, GRANT, IDENTITY, INDEX, SEAL
+from shared.key_folder import AUDIT as AUDIT_KEY
 from shared.keys import AUDIT, AUDITOR
 from shared.signing import MIN_KEY_BYTES, new_signing_key
 
@@ -24,27 +26,27 @@ def make_keys(out: Path, acl_template: Path = ACL_TEMPLATE) -> list[Path]:
     A folder for each service, one for Redis, and one for whoever reads the audit trail.
     """
     written: list[Path] = []
-    seal = _shared(out, "seal.key", written)
-    index = _shared(out, "index.key", written)
-    audit = _shared(out, "audit.key", written)
+    seal = _shared(out, SEAL, written)
+    index = _shared(out, INDEX, written)
+    audit = _shared(out, AUDIT_KEY, written)
     metrics = _shared(out, "metrics.token", written)
-    apphost = _signing(out / "apphost" / "apphost.json", written)
-    _signing(out / "relay" / "identity.json", written)
-    _text(out / "relay" / "grant.key", secrets.token_hex(MIN_KEY_BYTES), written)
+    apphost = _signing(out / "apphost" / APPHOST, written)
+    _signing(out / "relay" / IDENTITY, written)
+    _text(out / "relay" / GRANT, secrets.token_hex(MIN_KEY_BYTES), written)
     public = json.dumps(apphost.as_dict(private=False))
     acl = acl_template.read_text()
     for service in Service:
-        _text(out / service / "seal.key", seal, written)
-        _text(out / service / "index.key", index, written)
+        _text(out / service / SEAL, seal, written)
+        _text(out / service / INDEX, index, written)
         _text(out / service / "metrics.token", metrics, written)
     for user in (*(service.value for service in AUDIT.appenders), AUDITOR):
-        _text(out / user / "audit.key", audit, written)
+        _text(out / user / AUDIT_KEY, audit, written)
     for user in (*(service.value for service in Service), AUDITOR):
         password = _text(out / user / "redis.password", secrets.token_urlsafe(32), written)
         digest = hashlib.sha256(password.encode()).hexdigest()
         acl = acl.replace(f"#{user}-password-sha256", f"#{digest}")
     for service in (Service.AUTH, Service.RELAY):
-        _text(out / service / "apphost.pub.json", public, written)
+        _text(out / service / APPHOST_PUBLIC, public, written)
     _write(out / "redis" / "users.acl", acl, written)
     return written
 
@@ -71,13 +73,6 @@ def _text(path: Path, value: str, written: list[Path]) -> str:
 
 
 def _write(path: Path, text: str, written: list[Path]) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    if path.exists() and path.read_text() == text:
-        return
-    # the name appears only when the content is whole, and never with wider rights
-    temporary = path.with_name(f".{path.name}.new")
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(descriptor, "w") as file:
-        file.write(text)
-    temporary.replace(path)
-    written.append(path)
+    if not path.exists() or path.read_text() != text:
+        write(path, text)
+        written.append(path)

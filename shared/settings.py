@@ -3,7 +3,6 @@
 Every variable may be given as NAME_FILE, the path of a file that holds the value.
 """
 
-import json
 import os
 import re
 from collections.abc import Mapping
@@ -12,14 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from joserfc.errors import JoseError
-from joserfc.jwk import ECKey, KeySet
 from pydantic import ValidationError
 
 from shared.contracts.config import Config, cross_mistakes
 from shared.contracts.fields import SecretRef
 from shared.contracts.wire import Service
-from shared.signing import MIN_KEY_BYTES, Seal
+from shared.key_folder import Keys
+from shared.signing import Seal
 
 # the one in C reads ten thousand people in half a second
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -159,55 +157,6 @@ def _fill(env: Environment, value: Any, where: str) -> Any:
         return found or ""
 
     return _VARIABLE.sub(replace, value)
-
-
-class Keys:
-    """The files in a service's own key folder (`strad keys` makes them)."""
-
-    def __init__(self, env: Environment, folder: Path) -> None:
-        self._env = env
-        self._folder = folder
-
-    def text(self, name: str) -> str:
-        """A file of text."""
-        return self._env.file(self._folder / name, "STRAD_KEYS") or ""
-
-    def seal(self, name: str = "seal.key", index: str = "index.key") -> Seal | None:
-        """The seal: hex master keys, one a line, newest first; `index` keys the digests."""
-        try:
-            keys = [bytes.fromhex(line) for line in self.text(name).split()]
-            return Seal(keys, bytes.fromhex(self.text(index)))
-        except ValueError:
-            fix = f"write hex keys of {MIN_KEY_BYTES} bytes or more; `strad keys` makes them"
-            self._env.wrong("STRAD_KEYS", f"{name} or {index} in {self._folder} is no key", fix)
-            return None
-
-    def audit_seal(self) -> Seal | None:
-        """The seal of the audit trail: whoever reads the trail opens nothing else with it."""
-        return self.seal("audit.key", "audit.key")
-
-    def private(self, name: str) -> ECKey | None:
-        """A private P-256 JWK."""
-        key = self._jwk(name)
-        if key is not None and not key.is_private:
-            self._env.wrong("STRAD_KEYS", f"{name} holds no private key", "run `strad keys` again")
-        return key
-
-    def public(self, name: str) -> KeySet | None:
-        """A public P-256 JWK as a key set."""
-        key = self._jwk(name)
-        return KeySet([key]) if key is not None else None
-
-    def _jwk(self, name: str) -> ECKey | None:
-        text = self.text(name)
-        try:
-            key = ECKey.import_key(json.loads(text))
-            key.ensure_kid()
-            return key
-        except (JoseError, ValueError, TypeError, KeyError):
-            fix = "run `strad keys` to make it"
-            self._env.wrong("STRAD_KEYS", f"{name} in {self._folder} is no P-256 JWK", fix)
-            return None
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ from urllib.parse import urlsplit
 from joserfc.jwk import ECKey
 
 from shared.contracts.wire import Service
+from shared.key_folder import APPHOST
 from shared.settings import Base, Environment, read_base
 
 
@@ -21,7 +22,7 @@ class Settings:
 def read(env: Environment) -> Settings:
     """Read all settings. Raises `SettingsWrong` with every mistake."""
     base, keys = read_base(env, Service.APPHOST)
-    key = keys.private("apphost.json")
+    key = keys.private(APPHOST)
     relay_url = env.text("STRAD_RELAY_URL", "http://relay:9090").rstrip("/")
     parts = urlsplit(relay_url)
     if parts.scheme not in {"http", "https"} or not parts.hostname or parts.path or parts.query:

@@ -89,7 +89,7 @@ def build(
     """The public and the internal application over one store. Needs a running loop."""
     config, seal, store = settings.base.config, settings.base.seal, ReadAhead(redis)
     client = egress.client(outgoing.TIMEOUT)
-    passports = Passports(settings.identity_key, config.public_url, clock)
+    passports = Passports(settings.identity_key, config.public_url, clock, settings.published)
     breaker, turns = Breaker(time.monotonic), Turns()
     upstream = Upstream(client, settings.credentials, passports, breaker, turns)
     entitling = Entitling(settings, store, clock)

@@ -10,7 +10,8 @@ from pathlib import Path
 from services.relay.entitlements.epochs import Epochs
 from shared.clock import system_clock
 from shared.contracts.wire import Service
-from shared.settings import Environment, Keys, SettingsWrong, redis_address
+from shared.key_folder import GRANT, Keys
+from shared.settings import Environment, SettingsWrong, redis_address
 from shared.stores.kv import StoreUnavailable
 from shared.stores.redis import connect
 
@@ -32,7 +33,7 @@ def refresh(email: str | None) -> int:
 async def _tell(email: str | None) -> None:
     env = Environment()
     keys = Keys(env, Path(env.text("STRAD_KEYS", "/run/strad/keys")))
-    seal, password, url = keys.seal("grant.key"), keys.text("redis.password"), redis_address(env)
+    seal, password, url = keys.seal(GRANT), keys.text("redis.password"), redis_address(env)
     env.done()
     assert seal is not None
     store = connect(url, Service.RELAY, password)

@@ -6,6 +6,7 @@ from pathlib import Path
 from joserfc.jwk import ECKey, KeySet
 
 from shared.contracts.wire import Service
+from shared.key_folder import APPHOST_PUBLIC, GRANT, IDENTITY, IDENTITY_PUBLIC
 from shared.settings import Base, Environment, read_base
 from shared.signing import Seal
 
@@ -16,7 +17,8 @@ class Settings:
 
     `grant_seal`: the relay's alone, so that nobody else can make a grant.
     `audit_seal`: of the audit trail.
-    `identity_key`: signs what servers learn of their callers.
+    `identity_key`: signs what servers learn of their callers. `published`: that servers verify it
+    by; None: that one alone.
     `apphost_keys`: verify the assertions of apphost.
     `credentials`: header name to value, by slug.
     `decision_point`: the headers that it is sent. `refresh_token`: None if there is none.
@@ -32,15 +34,17 @@ class Settings:
     decision_point: dict[str, str] = field(default_factory=dict)
     refresh_token: str | None = None
     config_path: Path | None = None
+    published: KeySet | None = None
 
 
 def read(env: Environment) -> Settings:
     """Read all settings. Raises `SettingsWrong` with every mistake."""
     base, keys = read_base(env, Service.RELAY)
-    grant_seal = keys.seal("grant.key")
+    grant_seal = keys.seal(GRANT)
     audit_seal = keys.audit_seal()
-    identity_key = keys.private("identity.json")
-    apphost_keys = keys.public("apphost.pub.json")
+    identity_key = keys.private(IDENTITY)
+    published = None if identity_key is None else keys.published(IDENTITY_PUBLIC, identity_key)
+    apphost_keys = keys.public(APPHOST_PUBLIC)
     credentials = {} if base is None else _credentials(env, base)
     decision_point = {} if base is None else _decision_point(env, base)
     refresh_token = None if base is None else _refresh_token(env, base)
@@ -62,6 +66,7 @@ def read(env: Environment) -> Settings:
         decision_point,
         refresh_token,
         path,
+        published,
     )
 
 

@@ -14,7 +14,8 @@ from services.auth.people import People
 from shared.contracts.identity import Person, Session, SessionKind
 from shared.contracts.wire import Service
 from shared.ids import is_token
-from shared.settings import Environment, Keys
+from shared.key_folder import Keys
+from shared.settings import Environment
 from shared.stores.sessions import SessionWriter
 from tests.auth.test_process import CONFIG, ROOT, write
 from tests.shared.valkey import Valkey, valkey

@@ -23,7 +23,8 @@ from shared.clock import system_clock
 from shared.contracts.identity import Person, Token
 from shared.contracts.wire import READY_PATH
 from shared.ids import new_id
-from shared.settings import Environment, Keys
+from shared.key_folder import Keys
+from shared.settings import Environment
 from shared.stores.redis import connect
 from shared.stores.tokens import TokenWriter
 from tests.peers.process import running

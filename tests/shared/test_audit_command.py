@@ -13,7 +13,8 @@ import pytest
 from cli.audit import ago
 from shared.contracts.audit import AuditRules, Entry, Event
 from shared.contracts.wire import Service
-from shared.settings import Environment, Keys
+from shared.key_folder import Keys
+from shared.settings import Environment
 from shared.stores.audit import Trail
 from tests.shared.valkey import Valkey, valkey
 

@@ -9,7 +9,8 @@ import pytest
 
 from cli.keys import make_keys
 from shared.contracts.wire import Service
-from shared.settings import Environment, Keys
+from shared.key_folder import Keys
+from shared.settings import Environment
 
 EXPECTED = {
     *(f"auth/{name}" for name in ("seal.key", "index.key", "redis.password", "apphost.pub.json")),

@@ -6,7 +6,7 @@ it is public, at `/mcp/.well-known/jwks.json`.
 
 from typing import Any
 
-from joserfc.jwk import ECKey
+from joserfc.jwk import ECKey, KeySet
 
 from services.relay.gate import Way
 from shared import ids
@@ -19,10 +19,13 @@ LIFE_SECONDS = 60
 class Passports:
     """Issues a passport for each request to a server."""
 
-    def __init__(self, key: ECKey, issuer: str, clock: Clock) -> None:
+    def __init__(
+        self, key: ECKey, issuer: str, clock: Clock, published: KeySet | None = None
+    ) -> None:
         self._key = key
         self._issuer = issuer
         self._clock = clock
+        self._published = published or KeySet([key])
 
     def issue(self, way: Way) -> str:
         """A fresh one: `aud` is the server's own URL, so that it is of no use to another server."""
@@ -39,5 +42,5 @@ class Passports:
         return sign(claims, self._key)
 
     def key_set(self) -> dict[str, Any]:
-        """The public half (RFC 7517)."""
-        return {"keys": [self._key.as_dict(private=False)]}
+        """The public halves (RFC 7517): servers keep a key that will sign, and one that did."""
+        return dict(self._published.as_dict(private=False))
