@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Collection
 from contextvars import Context, ContextVar, Token
 from dataclasses import dataclass
 from types import TracebackType
+from typing import Any
 
 from shared import log
 from shared.contracts.identity import Principal
@@ -38,7 +39,17 @@ def why_ended(problem: Problem) -> str | None:
 class Held:
     """Everything inside ends with `Ended` once the right has ended, and so does what it returns."""
 
-    __slots__ = ("_before", "_check", "_limit", "_since", "_watch", "about", "ended", "principal")
+    __slots__ = (
+        "_before",
+        "_cancelling",
+        "_check",
+        "_since",
+        "_task",
+        "_watch",
+        "about",
+        "ended",
+        "principal",
+    )
 
     def __init__(self, watch: "Watch", principal: Principal, check: Check, since: int) -> None:
         self.principal = principal
@@ -47,7 +58,8 @@ class Held:
         self._watch = watch
         self._check = check
         self._since = since
-        self._limit = asyncio.timeout(None)
+        self._task: asyncio.Task[Any] | None = None
+        self._cancelling = 0
         self._before: Token[Held | None] | None = None
 
     async def __aenter__(self) -> None:
@@ -56,7 +68,9 @@ class Held:
             self._since = self._watch.looks
             await self._check(None)
         self._watch.add(self)
-        await self._limit.__aenter__()
+        self._task = asyncio.current_task()
+        assert self._task is not None
+        self._cancelling = self._task.cancelling()
         self._before = _CURRENT.set(self)
 
     async def __aexit__(
@@ -66,15 +80,14 @@ class Held:
         trace: TracebackType | None,
     ) -> None:
         assert self._before is not None
+        assert self._task is not None
         _CURRENT.reset(self._before)
         self._watch.remove(self)
-        try:
-            await self._limit.__aexit__(kind, error, trace)
-        except TimeoutError:
-            assert self.ended is not None
+        if self.ended is None:
+            return
+        called_off = self._task.uncancel() > self._cancelling  # by somebody else besides
+        if kind is None or (kind is asyncio.CancelledError and not called_off):
             raise self.ended from None
-        if kind is None and self.ended is not None:
-            raise self.ended
 
     async def look(self) -> None:
         """Whether it may go on."""
@@ -88,9 +101,9 @@ class Held:
             why = problem_of(Exception())
         else:
             return
-        if self.ended is None and self in self._watch:
+        if self.ended is None and self in self._watch and self._task is not None:
             self.ended = Ended(why.kind, why.title, why.advice or _STOPPED, why.reason)
-            self._limit.reschedule(asyncio.get_running_loop().time())
+            self._task.cancel()
 
 
 _CURRENT: ContextVar[Held | None] = ContextVar("held", default=None)
