@@ -11,6 +11,7 @@ from services.relay.audit.definitions import Definitions
 from services.relay.audit.trail import Audit
 from services.relay.bridge import Bridge
 from services.relay.callers.bearer import Bearer
+from services.relay.callers.guesses import Guesses
 from services.relay.callers.inbound import MAX_BODY_BYTES
 from services.relay.callers.limits import Limits
 from services.relay.callers.read_ahead import ReadAhead
@@ -114,7 +115,8 @@ def build(
         TokenReader(store, seal, clock),
         TokenSeen(store, seal, clock, config.trusted_proxies),
     )
-    identify = Bearer(store, tokens, sessions, seen, limits, entitling.admission).identify
+    guesses = Guesses(store, seal, clock, config.trusted_proxies)
+    identify = Bearer(store, tokens, sessions, seen, limits, guesses, entitling.admission).identify
     bridge = Bridge(asker, parts.calls, offered)
     merge = Merge(asker, catalog, parts.calls, Cursors(seal, clock))
     endless = Endless()

@@ -4,6 +4,7 @@ from collections import OrderedDict
 
 from aiohttp import web
 
+from services.relay.callers.guesses import Guesses
 from services.relay.callers.limits import KEEP_SECONDS, Limits
 from services.relay.callers.read_ahead import ReadAhead
 from services.relay.callers.sessions import McpSessions
@@ -33,9 +34,11 @@ class Bearer:
         sessions: McpSessions,
         seen: TokenSeen,
         limits: Limits,
+        guesses: Guesses,
         admission: Admission,
     ) -> None:
         self._store = store
+        self._guesses = guesses
         self._limits = limits
         self._admission = admission
         self._tokens = tokens
@@ -45,13 +48,17 @@ class Bearer:
         self._subjects: OrderedDict[str, str] = OrderedDict()
 
     async def identify(self, request: web.Request) -> Principal:
-        """The caller. Raises SIGN_IN_NEEDED; `StoreUnavailable` when that cannot be known."""
+        """The caller. Raises SIGN_IN_NEEDED, or TOO_MANY_REQUESTS for guesses without end;
+        `StoreUnavailable` when it cannot be known.
+        """
         values = request.headers.getall("Authorization", [])
         scheme, _, text = values[0].partition(" ") if len(values) == 1 else ("", "", "")
         text = text.strip()
         found = None
         if scheme.lower() == "bearer" and is_token(text):
             found = await self._verify(request, text)
+        elif values:
+            await self._guesses.one_more(request)
         if found is None or not self._admission.admits(found[1].person):
             raise Problem(
                 ProblemKind.SIGN_IN_NEEDED,
@@ -86,7 +93,10 @@ class Bearer:
         found = await self._tokens.find(digest)
         if found is None:
             # a token that has ended must not use up what its person may still ask
-            self._subjects.pop(digest, None)
+            was_one = self._subjects.pop(digest, None) is not None
+            # and who holds it hears 401, at which clients get themselves a new one
+            if not was_one and PRINCIPAL not in request:
+                await self._guesses.one_more(request)
             return None
         return digest, found
 
