@@ -55,6 +55,7 @@ class LiveStack(Stack):
 def make_token(visitor: Visitor, *servers: str, label: str = "") -> str:
     """A token that a signed-in visitor makes on the page for tokens."""
     form = {"label": label or new_id(), "life": str(DAY), "servers": servers}
+    form["reach"] = "some" if servers else "every"
     page = visitor.post(TOKENS_PATH, form)
     found = re.search(rf"{TOKEN_PREFIX}[0-9A-Za-z]+", page.text)
     assert found, f"{page.status}: {page.text}"

@@ -35,11 +35,12 @@ def _words(seconds: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class TokenForm:
-    """A filled form. `servers` empty means all. `errors`: field name to sentence."""
+    """A filled form. `servers` is empty where `every` is chosen. `errors`: field to sentence."""
 
     label: str
     life: int
     servers: tuple[str, ...] = ()
+    every: bool = True
     read_only: bool = False
     errors: dict[str, str] = field(default_factory=dict)
 
@@ -74,10 +75,14 @@ def read(
         # unknown and not yours are one answer, and the name is not repeated
         errors["servers"] = "Choose among your own servers. The list has changed; look again."
         chosen = tuple(slug for slug in chosen if slug in servers)
+    every = posted.get("reach") == "every" or not servers
+    if every == bool(chosen):
+        errors.setdefault("servers", "Choose all of yours, or tick those that you mean.")
     if len(labels) >= MAX_TOKENS:
         errors["form"] = f"You have {MAX_TOKENS} tokens, which is the most. Revoke one first."
     # anything but the tick left out is the stricter choice
-    return TokenForm(label[:MAX_LABEL], life, chosen, "read_only" in posted, errors)
+    reads = "read_only" in posted
+    return TokenForm(label[:MAX_LABEL], life, chosen, every and not chosen, reads, errors)
 
 
 def label_problem(label: str, labels: Collection[str]) -> str:

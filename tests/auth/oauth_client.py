@@ -139,6 +139,7 @@ async def answer(
     """Fill the form in, and press a button."""
     form = [("request", sealed_request(page)), ("access", access)]
     form += [("servers", one) for one in servers or ()]
+    form.append(("reach", "some" if servers else "every"))
     form.append(("answer", "allow" if allow else "deny"))
     return await browser.post(page.url.partition("?")[0], form)
 

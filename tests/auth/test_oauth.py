@@ -10,7 +10,7 @@ from shared.contracts.wire import CLIENTS_PATH
 from shared.ids import is_token
 from shared.stores.tokens import TokenReader
 from tests.auth.conftest import Auth, StartBoth
-from tests.auth.oauth_client import OAuthClient, answer, answered
+from tests.auth.oauth_client import OAuthClient, answer, answered, sealed_request
 
 
 def tokens(auth: Auth) -> TokenReader:
@@ -69,6 +69,33 @@ async def test_a_person_chooses_servers_and_only_reading(auth: Auth) -> None:
     found = await tokens(auth).verify(got.body["access_token"])
     assert found is not None
     assert (found[1].servers, found[1].read_only) == (("news",), True)
+
+
+@pytest.mark.parametrize(
+    "reach",
+    [
+        [],
+        [("reach", "some")],
+        [("reach", "other")],
+        [("reach", "every"), ("servers", "news")],
+        [("servers", "news"), ("reach", "every"), ("reach", "some")],
+        [("reach", "some"), ("servers", "vault")],
+    ],
+)
+async def test_all_servers_are_allowed_only_by_saying_so(
+    auth: Auth, reach: list[tuple[str, str]]
+) -> None:
+    """A box that was left out, or was ticked beside "all", must not become every server."""
+    browser, client = await auth.signed_in(), OAuthClient(auth)
+    await client.register()
+    page = await client.ask(browser)
+    form = [("request", sealed_request(page)), ("access", "read"), ("answer", "allow")]
+    refused = await browser.post(f"{auth.url}/oauth/authorize", form + reach)
+    assert refused.status == 422
+    assert "Nothing was allowed yet" in refused.text
+    assert 'value="some" checked' in refused.text
+    assert 'value="read" checked' in refused.text
+    assert 'value="every" checked' not in refused.text
 
 
 async def test_who_is_signed_out_signs_in_first_and_is_asked_then(auth: Auth) -> None:

@@ -41,6 +41,23 @@ async def test_a_client_with_the_longest_names_fits_into_the_window(
     await context.close()
 
 
+async def test_the_boxes_are_there_only_for_who_chooses_some(chromium: Browser, auth: Auth) -> None:
+    context = await chromium.new_context()
+    page = await context.new_page()
+    client = OAuthClient(auth)
+    await client.register()
+    await ask(page, client.address())
+    box = page.get_by_role("checkbox", name="News")
+    await expect(box).to_be_hidden()
+    await page.get_by_role("radio", name="Only some").check()
+    await box.check()
+    await page.get_by_role("radio", name="All of yours").check()
+    await page.get_by_role("button", name="Allow").click()
+    await expect(page.get_by_role("alert")).to_contain_text("or at least one.")
+    await expect(box).to_be_checked()
+    await context.close()
+
+
 async def test_the_keyboard_alone_answers_and_refusing_is_no_further_than_allowing(
     chromium: Browser, auth: Auth
 ) -> None:
@@ -53,5 +70,5 @@ async def test_the_keyboard_alone_answers_and_refusing_is_no_further_than_allowi
     await page.get_by_role("checkbox", name="Toys").focus()
     for key in ("Space", "Tab", "Space", "Tab", "Tab", "Enter"):
         await page.keyboard.press(key)
-    await expect(page.get_by_role("alert")).to_contain_text("Choose at least one server.")
+    await expect(page.get_by_role("alert")).to_contain_text("or at least one.")
     await context.close()

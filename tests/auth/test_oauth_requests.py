@@ -85,6 +85,7 @@ async def test_a_request_that_cannot_be_accepted_leads_nobody_to_a_stranger(
         "http://127.0.0.1:49152/callback\\..\\x",
         '"><script>',
         "//evil.test",
+        "Your account is locked, call 555",
         "javascript:alert(1)",
         "",
         None,
@@ -98,6 +99,7 @@ async def test_an_address_that_was_not_registered_is_never_redirected_to(
         assert page.status == 400, page.headers
         assert "Nothing was allowed." in page.text
         assert "<script>" not in page.text
+        assert "call 555" not in page.text
 
 
 @pytest.mark.parametrize("port", [1, 8080, 65535])

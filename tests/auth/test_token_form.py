@@ -57,6 +57,25 @@ async def test_an_empty_form_is_answered_with_the_form(auth: Auth) -> None:
     assert "Give it a name" in page.text
 
 
+@pytest.mark.parametrize(
+    "reach",
+    [
+        [("reach", "some")],
+        [("reach", "other")],
+        [("reach", "every"), ("servers", "news")],
+    ],
+)
+async def test_a_token_for_all_servers_is_made_only_by_saying_so(
+    auth: Auth, reach: list[tuple[str, str]]
+) -> None:
+    browser = await auth.signed_in()
+    page = await create(auth, browser, [*GOOD.items(), *reach])
+    assert page.status == 422
+    assert "Choose all of yours, or tick those that you mean." in page.text
+    assert 'value="every" checked' not in page.text
+    assert await auth.store.index(await tokens_index(auth, browser)) == set()
+
+
 async def test_what_is_no_form_is_refused(auth: Auth) -> None:
     browser = await auth.signed_in()
     headers = {"Origin": auth.url, "Sec-Fetch-Site": "same-origin"}

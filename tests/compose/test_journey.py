@@ -47,7 +47,7 @@ def test_charles_sees_no_catalogue(containers: Stack) -> None:
 
 
 async def test_a_client_with_a_token_calls_a_tool(containers: Stack, ada: Visitor) -> None:
-    made = ada.post(TOKENS_PATH, {"label": "compose", "life": DAY})
+    made = ada.post(TOKENS_PATH, {"label": "compose", "life": DAY, "reach": "every"})
     token = re.search(r"strad_pat_[A-Za-z0-9_-]+", made.text)
     assert token, made.text
     headers = {"Authorization": f"Bearer {token[0]}"}

@@ -32,7 +32,8 @@ def allow(visitor: Visitor, address: str) -> str:
     page = visitor.get(address, Sec_Fetch_Site="cross-site")
     found = re.search(r'name="request" value="([^"]*)"', page.text)
     assert found, page.text
-    form = {"request": unescape(found[1]), "access": "write", "answer": "allow"}
+    form = {"request": unescape(found[1]), "access": "write"}
+    form |= {"reach": "every", "answer": "allow"}
     onward = visitor.post("/oauth/authorize", form)
     to = re.search(r'content="0;url=([^"]*)"', onward.text)
     assert to, onward.text

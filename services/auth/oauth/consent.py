@@ -70,10 +70,18 @@ def answer(asked: Question, posted: MultiMapping[object]) -> Consent | None:
     offered = {one.slug for one in asked.servers}
     if not ticked <= offered or posted.get("access") not in {"read", "write"}:
         return None
-    if not ticked and not asked.every:
+    every = asked.every and posted.get("reach") == "every"
+    if every == bool(ticked):  # nothing, or all and some at once
         return None
     servers = tuple(one.slug for one in asked.servers if one.slug in ticked)
-    return Consent(servers or None, read_only=posted.get("access") == "read")
+    return Consent(None if every else servers, read_only=posted.get("access") == "read")
+
+
+def chosen(asked: Question, posted: MultiMapping[object]) -> Consent:
+    """What was ticked in a form that is no answer, to be shown once more."""
+    ticked = {str(one) for one in posted.getall("servers", [])}
+    servers = tuple(one.slug for one in asked.servers if one.slug in ticked)
+    return Consent(servers, read_only=posted.get("access") == "read")
 
 
 def allowed(

@@ -77,7 +77,9 @@ async def decide(request: web.Request) -> web.Response:
         return pages.sign_in_first(request, asked, given, status=403)
     answer = consent.answer(asked, posted)
     if answer is None:
-        return pages.question(request, asked, None, sealed, "Choose at least one server.", 422)
+        error = "Choose all of your servers, or at least one."
+        last = consent.chosen(asked, posted)
+        return pages.question(request, asked, last, sealed, error, 422)
     location = await _allow(request, server, grant, asked, answer)
     return pages.onward(request, asked, location, allowed=True)
 
@@ -136,7 +138,8 @@ async def _refused(request: web.Request, client: Client, error: Any) -> web.Resp
     oauth, principal = request.app[OAUTH], request[PRINCIPAL]
     log.event("authorization-refused", error=error.error)
     if not error.redirect_uri:
-        raise _unbelievable(error.get_error_description() or error.error)
+        # in words of ours: the library's own repeat the address, in which anybody could write any
+        raise _unbelievable("It wants its answer at an address that it has not registered.")
     answer = [*error.get_body(), ("iss", oauth.rules.issuer)]
     location = add_params_to_uri(error.redirect_uri, answer)
     if await consent.before(oauth.store, principal.subject, client.id, error.redirect_uri):
