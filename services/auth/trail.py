@@ -1,4 +1,7 @@
-"""What auth writes into the audit trail, each time before it takes effect."""
+"""What auth writes into the audit trail, each time before it takes effect.
+
+But for a replay: what it shows to be stolen ends first.
+"""
 
 from shared.contracts.audit import SESSION_CHARS, Entry, Event
 from shared.contracts.identity import Person

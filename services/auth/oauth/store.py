@@ -129,11 +129,10 @@ class OAuthStore:
                 found.append(allowed)
         return sorted(found, key=lambda one: one.created, reverse=True)
 
-    async def make_room(self, subject: str) -> None:
-        """End those that were used longest ago, so that one more has room."""
+    async def too_many(self, subject: str) -> list[Allowed]:
+        """Those that were used longest ago: they have to end, so that one more has room."""
         found = sorted(await self.of(subject), key=lambda one: one.used or one.created)
-        for allowed in found[: max(0, len(found) - MAX_CLIENTS + 1)]:
-            await self.end(allowed)
+        return found[: max(0, len(found) - MAX_CLIENTS + 1)]
 
     async def used(self, allowed: Allowed) -> int:
         """When it was last used: its newest token, or what the relay has noted of its tokens."""

@@ -125,7 +125,10 @@ async def _allow(
         digest=principal.digest,
         token=server.allowed.id,
     )
-    await oauth.store.make_room(principal.subject)
+    for old in await oauth.store.too_many(principal.subject):
+        reason = "too-many-clients"
+        await note(parts.trail, Event.CLIENT_ENDED, old.person, token=old.id, reason=reason)
+        await oauth.store.end(old)
     await oauth.store.allow(server.allowed, *server.code)
     log.event("client-allowed", subject=principal.subject, allowed=server.allowed.id)
     return str(answer.location)

@@ -64,6 +64,6 @@ async def post(request: web.Request) -> web.Response:
         endpoint.ENDPOINT_NAME, Asked("POST", REVOKE_PATH, given)
     )
     if (ended := endpoint.given_back) is not None:
-        await oauth.store.end(ended)
         await note(request.app[PARTS].trail, Event.CLIENT_ENDED, ended.person, token=ended.id)
+        await oauth.store.end(ended)
     return web.json_response(answer.body, status=answer.status)
