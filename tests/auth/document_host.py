@@ -55,7 +55,7 @@ class Host:
     """`answer` makes each answer; `seen` counts requests."""
 
     port: int
-    trust: ssl.SSLContext
+    certificate: Path
     answer: Answer | None = None
     seen: list[str] = field(default_factory=list)
 
@@ -77,8 +77,7 @@ class Host:
 
     def http(self) -> ClientSession:
         """A client that finds and trusts this host."""
-        connector = TCPConnector(resolver=Names("127.0.0.1"), ssl=self.trust)
-        return ClientSession(connector=connector, timeout=ClientTimeout(total=SECONDS))
+        return trusting(self.certificate)
 
     async def respond(self, request: web.Request) -> web.StreamResponse:
         self.seen.append(request.path)
@@ -89,6 +88,13 @@ class Host:
         return response
 
 
+def trusting(certificate: Path) -> ClientSession:
+    """A client to which every name is on this machine, and this certificate good."""
+    trust = ssl.create_default_context(cafile=str(certificate))
+    connector = TCPConnector(resolver=Names("127.0.0.1"), ssl=trust)
+    return ClientSession(connector=connector, timeout=ClientTimeout(total=SECONDS))
+
+
 @asynccontextmanager
 async def document_host(folder: Path) -> AsyncIterator[Host]:
     """Serve until the end."""
@@ -96,7 +102,7 @@ async def document_host(folder: Path) -> AsyncIterator[Host]:
     server = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     server.load_cert_chain(certificate)
     sock, port = free_socket()
-    host = Host(port, ssl.create_default_context(cafile=str(certificate)))
+    host = Host(port, certificate)
     app = web.Application()
     app.router.add_route("*", "/{path:.*}", host.respond)
     runner = web.AppRunner(app, access_log=None)

@@ -71,12 +71,23 @@ async def disconnect(person: Person, name: str) -> None:
     await person.page.get_by_text("The client is disconnected").wait_for()
 
 
-def provider_of(url: str, person: Person, listener: Listener, kept: Kept) -> OAuthClientProvider:
-    """The Python SDK's. `kept.client` is None the first time, so it registers."""
+def provider_of(
+    url: str,
+    person: Person,
+    listener: Listener,
+    kept: Kept,
+    *,
+    name: str = "Python client",
+    document: str | None = None,
+) -> OAuthClientProvider:
+    """The Python SDK's. `kept.client` is None the first time, so it registers.
+
+    `document`: the address of the client's own, which then is its id; `name`: as it says there.
+    """
     buttons = iter(["Allow", "Refuse"])
 
     async def open_browser(address: str) -> None:
-        await answer(person, address, next(buttons), "Python client")
+        await answer(person, address, next(buttons), name)
 
     async def arrived() -> AuthorizationCodeResult:
         found = await asyncio.wait_for(listener.answers.get(), SECONDS)
@@ -91,7 +102,9 @@ def provider_of(url: str, person: Person, listener: Listener, kept: Kept) -> OAu
         redirect_uris=[AnyUrl(listener.url)],
         token_endpoint_auth_method="none",
     )
-    return OAuthClientProvider(url, metadata, kept, open_browser, arrived)
+    return OAuthClientProvider(
+        url, metadata, kept, open_browser, arrived, client_metadata_url=document
+    )
 
 
 @pytest.mark.parametrize(("path", "prefix"), [("/mcp/catalog", ""), ("/mcp", "catalog__")])
@@ -156,10 +169,17 @@ async def test_the_python_client_asks_for_one_more_server_once_and_never_for_wha
 async def test_the_typescript_client_connects_calls_refreshes_and_is_ended(
     stack: LiveStack, ada: Person, tmp_path: Path
 ) -> None:
+    await typescript_client(f"{stack.url}/mcp/catalog", ada, tmp_path)
+
+
+async def typescript_client(
+    url: str, person: Person, home: Path, *document: str, name: str = "TypeScript client"
+) -> None:
+    """All of its life, step by step. `document`, `name`: as for the Python client."""
     need(NODE.is_file(), "Node 22 and the packages of package.json: npm ci")
     process = await asyncio.create_subprocess_exec(
-        *(str(NODE), str(SCRIPT), f"{stack.url}/mcp/catalog", "list_toys"),
-        env={"PATH": os.environ["PATH"], "HOME": str(tmp_path)},
+        *(str(NODE), str(SCRIPT), url, "list_toys", *document),
+        env={"PATH": os.environ["PATH"], "HOME": str(home)},
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.STDOUT,
@@ -172,9 +192,9 @@ async def test_the_typescript_client_connects_calls_refreshes_and_is_ended(
             async for raw in process.stdout:
                 line = raw.decode().strip()
                 if line.startswith("OPEN "):
-                    await answer(ada, line[5:], next(buttons), "TypeScript client")
+                    await answer(person, line[5:], next(buttons), name)
                 elif line == "END IT":
-                    await disconnect(ada, "TypeScript client")
+                    await disconnect(person, name)
                     process.stdin.write(b"done\n")
                 elif line.startswith("{"):
                     step = json.loads(line)

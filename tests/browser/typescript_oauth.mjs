@@ -1,10 +1,10 @@
-// The TypeScript SDK's client, which knows nothing but an address: `typescript_oauth.mjs URL TOOL`.
+// The TypeScript SDK's client, which knows nothing but an address: `typescript_oauth.mjs URL TOOL [DOCUMENT]`.
 // Says `OPEN <address>` when a person is needed, and prints as JSON what came of each step.
 import { createServer } from "node:http";
 import { once } from "node:events";
 import { Client, StreamableHTTPClientTransport, UnauthorizedError } from "@modelcontextprotocol/client";
 
-const [address, tool] = process.argv.slice(2);
+const [address, tool, document] = process.argv.slice(2);
 const url = new URL(address);
 const say = (step, value) => console.log(JSON.stringify({ step, value }));
 
@@ -21,6 +21,7 @@ const kept = {};
 let answer;
 const provider = {
   redirectUrl: redirect,
+  clientMetadataUrl: document,
   clientMetadata: {
     client_name: "TypeScript client",
     redirect_uris: [redirect],
