@@ -23,8 +23,8 @@ def public_routes(mcp: Mcp, metadata: Metadata, public_url: str) -> list[Route]:
         RESOURCE_METADATA_PATH: metadata.resource,
         f"{RESOURCE_METADATA_PATH}{MCP_PATH}": metadata.resource,
         f"{RESOURCE_METADATA_PATH}{MCP_PATH}/{{slug}}": metadata.resource,
-        JWKS_PATH: metadata.key_set,
     }
+    routes.append(Route("GET", JWKS_PATH, metadata.key_set, Access.PUBLIC, Answer.JSON))
     for path, handler in documents.items():
         routes.append(Route("GET", path, handler, Access.PUBLIC, Answer.JSON))
         routes.append(Route("OPTIONS", path, metadata.preflight, Access.PUBLIC, Answer.JSON))

@@ -99,7 +99,6 @@ class Day:
     def published(self) -> set[str]:
         """The ids of the keys that servers may read."""
         reply = ask(f"{self.stack.url}{JWKS_PATH}")
-        assert reply.headers["Access-Control-Allow-Origin"] == "*"
         found = reply.json()["keys"]
         assert not any("d" in key for key in found)
         return {key["kid"] for key in found}

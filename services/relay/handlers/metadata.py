@@ -1,6 +1,7 @@
 """Public documents: what the resource is (RFC 9728), and the key that signs identities (RFC 7517).
 
-The only answers of the relay that a page of another origin may read.
+The first is the only answer of the relay that a page of another origin may read: clients in
+browsers ask for it. Servers ask for the key.
 """
 
 import json
@@ -11,13 +12,14 @@ from services.relay.servers.passport import Passports
 from shared.contracts import scopes
 from shared.contracts.wire import MCP_PATH
 
+# `strad keys rotate` waits as long as servers keep the key set
+_KEPT = {"Cache-Control": "public, max-age=300"}
 _CORS = {
     "Access-Control-Allow-Origin": "*",
     "Access-Control-Allow-Methods": "GET",
     "Access-Control-Allow-Headers": "MCP-Protocol-Version",
     "Cross-Origin-Resource-Policy": "cross-origin",
-    "Cache-Control": "public, max-age=300",
-}
+} | _KEPT
 
 
 class Metadata:
@@ -42,7 +44,7 @@ class Metadata:
 
     async def key_set(self, _: web.Request) -> web.Response:
         """The JWKS that verifies `Strad-Identity`."""
-        return web.Response(text=self._keys, content_type="application/json", headers=_CORS)
+        return web.Response(text=self._keys, content_type="application/json", headers=_KEPT)
 
     async def preflight(self, _: web.Request) -> web.Response:
         """CORS preflight: a client in a browser sends `MCP-Protocol-Version` with its GET."""
