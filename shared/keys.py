@@ -4,12 +4,21 @@
 only, and read those that are listed under `readers`.
 """
 
+import functools
 import re
 from dataclasses import dataclass
 
 from shared.contracts.wire import Service
 
 _PARTS = re.compile(r"[A-Za-z0-9_.-]+(?::[A-Za-z0-9_.-]+)*")
+
+
+@functools.lru_cache(maxsize=16_384)  # each request has half a dozen, and they come again
+def _joined(*parts: str) -> str:
+    key = ":".join(parts)
+    if not _PARTS.fullmatch(key) or key.count(":") >= len(parts):
+        raise ValueError(f"not key parts: {parts!r}")
+    return key
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,10 +31,7 @@ class Family:
 
     def key(self, *parts: str) -> str:
         """The key of one record. Parts are digests and slugs of ours, never free text."""
-        key = ":".join(parts)
-        if not _PARTS.fullmatch(key) or key.count(":") >= len(parts):
-            raise ValueError(f"not key parts: {parts!r}")
-        return self.prefix + key
+        return self.prefix + _joined(*parts)
 
 
 @dataclass(frozen=True, slots=True)

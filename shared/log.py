@@ -3,55 +3,90 @@
 Never logged: cookies, tokens, Authorization, query strings, tool arguments and results.
 """
 
-import json
+import asyncio
 import logging
 import sys
+import time
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TextIO
 
 from aiohttp.http_exceptions import HttpProcessingError
 
+from shared.compact import compact
+
 _LOGGER = logging.getLogger("strad")
-_ENCODE = json.JSONEncoder(default=str).encode
+_TOGETHER_SECONDS = 0.05
 
 
-class _JsonLines(logging.Formatter):
+class Lines(logging.StreamHandler[TextIO]):
+    """Writes lines. Those of requests that end together are written together, all in order."""
+
+    def __init__(self, stream: TextIO) -> None:
+        super().__init__(stream)
+        self._held: list[str] = []
+
+    def hold(self, name: str, fields: dict[str, Any]) -> None:
+        """A line for an event, within _TOGETHER_SECONDS or before any other line."""
+        self._held.append(_line(time.time(), "info", name, fields))
+        if len(self._held) > 1:
+            return
+        try:
+            asyncio.get_running_loop().call_later(_TOGETHER_SECONDS, self.flush)
+        except RuntimeError:
+            self.flush()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """One line of the standard kind, after all that are held."""
+        self._write_held()
+        super().emit(record)
+
+    def flush(self) -> None:
+        """Write what is held; at the end of the process `logging` sees to it."""
+        self._write_held()
+        super().flush()
+
     def format(self, record: logging.LogRecord) -> str:
-        fields: dict[str, Any] = {
-            "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
-            "level": record.levelname.lower(),
-            "event": record.getMessage(),
-        }
-        fields |= getattr(record, "fields", {})
+        fields: dict[str, Any] = getattr(record, "fields", {})
         if record.exc_info:
             error = record.exc_info[1]
             # its text quotes the request: a cookie, a token, the code of a sign-in
             quotes = isinstance(error, HttpProcessingError)
-            fields["error"] = (
-                type(error).__name__ if quotes else self.formatException(record.exc_info)
-            )
-        return _ENCODE(fields)
+            text = type(error).__name__ if quotes else _TRACES.formatException(record.exc_info)
+            fields = {**fields, "error": text}
+        return _line(record.created, record.levelname.lower(), record.getMessage(), fields)
+
+    def _write_held(self) -> None:
+        if self._held:
+            held, self._held = self._held, []
+            self.stream.write("\n".join(held) + "\n")
+
+
+_TRACES = logging.Formatter()
+_lines: Lines | None = None  # None: whoever runs this has a log of his own
 
 
 def configure() -> None:
     """Send all logging of this process to standard output as JSON lines."""
-    # no line says which thread or process wrote it
-    logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
-    handler = logging.StreamHandler(sys.stdout)
-    handler.setFormatter(_JsonLines())
+    global _lines
+    _lines = Lines(sys.stdout)
     root = logging.getLogger()
-    root.handlers[:] = [handler]
+    root.handlers[:] = [_lines]
     root.setLevel(logging.WARNING)
     _LOGGER.setLevel(logging.INFO)
 
 
 def event(name: str, **fields: Any) -> None:
     """Log something that happened. Field values are short and hold no secret."""
-    if _LOGGER.isEnabledFor(logging.INFO):
-        # one for each request: without looking up where in the code this is, which no line says
-        record = logging.LogRecord(_LOGGER.name, logging.INFO, "", 0, name, None, None)
-        record.fields = fields
-        _LOGGER.handle(record)
+    _LOGGER.info(name, extra={"fields": fields})
+
+
+def request(**fields: Any) -> None:
+    """Log a request that was answered: an event `request`, within _TOGETHER_SECONDS."""
+    if _lines is not None:
+        # what `logging` does for a line costs more than the line
+        _lines.hold("request", fields)
+    else:
+        event("request", **fields)
 
 
 def warning(name: str, **fields: Any) -> None:
@@ -62,3 +97,8 @@ def warning(name: str, **fields: Any) -> None:
 def failure(name: str, **fields: Any) -> None:
     """Log an unexpected error with its traceback; call it while handling the exception."""
     _LOGGER.error(name, exc_info=True, extra={"fields": fields})
+
+
+def _line(at: float, level: str, name: str, fields: dict[str, Any]) -> str:
+    moment = datetime.fromtimestamp(at, UTC).isoformat(timespec="milliseconds")
+    return compact({"time": moment, "level": level, "event": name, **fields}).decode()

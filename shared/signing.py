@@ -22,6 +22,7 @@ from joserfc import jwt
 from joserfc.errors import JoseError
 from joserfc.jwk import ECKey, KeySet
 
+from shared.compact import compact
 from shared.contracts.identity import Assertion
 from shared.contracts.wire import Service
 
@@ -71,7 +72,7 @@ class Seal:
     def seal(self, key: str, record: dict[str, Any], expires: float) -> bytes:
         """Seal a JSON record for one key of Redis or of ours. `expires`: Unix seconds, inside."""
         nonce = secrets.token_bytes(_NONCE_BYTES)
-        plain = json.dumps({"exp": expires, "rec": record}, separators=(",", ":")).encode()
+        plain = compact({"exp": expires, "rec": record})
         return _VERSION + nonce + self._ciphers[0].encrypt(nonce, plain, key.encode())
 
     def open(self, key: str, sealed: bytes, now: float) -> dict[str, Any]:

@@ -70,6 +70,10 @@ from shared.stores.tokens import TokenReader
 from shared.web import app as web_app
 from shared.web.routes import Access
 
+_YOUNG = (
+    10_000  # objects until the next look for garbage: a call makes hundreds that go by themselves
+)
+
 
 def load() -> tuple[Base, web.Application, web.Application]:
     """Read the settings and build both ports. Raises `SettingsWrong`; needs a running loop."""
@@ -81,6 +85,7 @@ def load() -> tuple[Base, web.Application, web.Application]:
     # holds up every caller meanwhile
     gc.collect()
     gc.freeze()
+    gc.set_threshold(_YOUNG)
     return base, public, internal
 
 

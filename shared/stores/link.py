@@ -143,6 +143,20 @@ class Link(asyncio.Protocol):
 
 def packed(commands: Sequence[Command]) -> bytes:
     """Commands as they are sent: arrays of bulk strings."""
+    parts: list[str] = []
+    for command in commands:
+        parts.append(f"*{len(command)}\r\n")
+        for part in command:
+            if isinstance(part, bytes):
+                return _packed_bytes(commands)
+            text = str(part)
+            parts.append(f"${len(text)}\r\n{text}\r\n")
+    joined = "".join(parts)
+    # only there characters and bytes are equally many
+    return joined.encode() if joined.isascii() else _packed_bytes(commands)
+
+
+def _packed_bytes(commands: Sequence[Command]) -> bytes:
     parts: list[bytes] = []
     for command in commands:
         parts.append(b"*%d\r\n" % len(command))

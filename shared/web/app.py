@@ -93,8 +93,7 @@ def _log_request(
     problem = request.get(PROBLEM)
     slug = request.match_info.get("slug")
     noted = request.get(NOTED, {})
-    log.event(
-        "request",
+    log.request(
         service=service,
         request=request[REQUEST_ID],
         method=request.method,

@@ -6,6 +6,8 @@ A handler that has set a header keeps it.
 
 from aiohttp import web
 
+from shared.web.routes import Answer, route_of
+
 # every feature that a page could ask for; a page of a server gets none of them
 _FEATURES = """
     accelerometer aria-notify autoplay bluetooth browsing-topics camera captured-surface-control
@@ -42,6 +44,13 @@ _DEFAULTS = {
     "X-Frame-Options": "DENY",
     "Cache-Control": "no-store",
 }
+# what is no document needs no policy for one; a call has many of these answers
+_API = {
+    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "X-Content-Type-Options": "nosniff",
+    "Cache-Control": "no-store",
+}
 HSTS = "max-age=31536000; includeSubDomains"
 
 
@@ -49,7 +58,9 @@ def install(app: web.Application, *, https: bool) -> None:
     """Put the default headers on every response that does not carry its own."""
 
     async def prepare(request: web.Request, response: web.StreamResponse) -> None:
-        for name, value in _DEFAULTS.items():
+        route = route_of(request)
+        is_api = route is not None and route.answer is Answer.RPC
+        for name, value in (_API if is_api else _DEFAULTS).items():
             response.headers.setdefault(name, value)
         if https:
             response.headers.setdefault("Strict-Transport-Security", HSTS)

@@ -10,14 +10,16 @@ import pytest
 from aiohttp import web
 
 from shared import log
+from shared.contracts.problems import ProblemKind
 from shared.web.serve import MAX_LINE
 
 SECRET = "strad_pat_secret"
 
 
 @pytest.fixture
-def written() -> Iterator[StringIO]:
+def written(monkeypatch: pytest.MonkeyPatch) -> Iterator[StringIO]:
     """What a service logs; what pytest had set up is put back."""
+    monkeypatch.setattr(log, "_lines", None)
     root, ours = logging.getLogger(), logging.getLogger("strad")
     before = root.handlers[:], root.level, ours.level
     log.configure()
@@ -72,3 +74,24 @@ def test_an_error_of_ours_is_logged_with_its_traceback(written: StringIO) -> Non
     except RuntimeError:
         log.failure("internal-error")
     assert "RuntimeError: a fault" in json.loads(written.getvalue())["error"]
+
+
+async def test_requests_that_end_together_are_logged_in_order_and_before_anything_else(
+    written: StringIO,
+) -> None:
+    log.request(number=1)
+    log.request(number=2)
+    assert written.getvalue() == ""
+    log.event("other")
+    lines = [json.loads(line) for line in written.getvalue().splitlines()]
+    assert [line["event"] for line in lines] == ["request", "request", "other"]
+    log.request(number=3)
+    async with asyncio.timeout(2):
+        while '"number":3' not in written.getvalue():
+            await asyncio.sleep(0.01)
+
+
+def test_a_request_outside_of_a_loop_is_logged_at_once(written: StringIO) -> None:
+    log.request(text="half a \ud800 pair", kind=ProblemKind.NOT_FOUND)
+    line = json.loads(written.getvalue())
+    assert (line["text"], line["kind"]) == ("half a \ud800 pair", "not-found")

@@ -75,7 +75,7 @@ def test_the_screen_can_be_plain_and_show_the_logs_as_well(tmp_path: Path, port:
         # the logs are on the screen as well, each line with the name of its process
         assert until(lambda: re.search(r"auth \| \{.*\"ready\"", running.screen) is not None)
         log = running.folder / "logs" / "auth.log"
-        assert '"event": "ready"' in log.read_text()
+        assert '"event":"ready"' in log.read_text()
 
 
 def test_a_second_run_says_that_the_port_is_taken_and_what_to_type(
@@ -91,7 +91,7 @@ def test_a_second_run_says_that_the_port_is_taken_and_what_to_type(
 @pytest.mark.parametrize(
     ("command", "words"),
     [
-        ("services.relay", r'relay ended by itself \(signal SIGKILL\)[\s\S]*"event": "ready"'),
+        ("services.relay", r'relay ended by itself \(signal SIGKILL\)[\s\S]*"event":"ready"'),
         ("guard.py", r"guard ended by itself\."),
     ],
 )

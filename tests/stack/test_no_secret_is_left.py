@@ -143,8 +143,8 @@ def test_no_log_and_no_dump_holds_a_secret(fragile: LiveStack, told: dict[str, s
     logs = dict(written(fragile.folder.logs))
     dump = dict(written(fragile.folder.made("redis")))
     # that there is something to find at all
-    assert b'"event": "signed-in"' in logs["auth.log"]
-    assert b'"problem": "upstream-unreachable"' in logs["relay.log"]
+    assert b'"event":"signed-in"' in logs["auth.log"]
+    assert b'"problem":"upstream-unreachable"' in logs["relay.log"]
     assert b"sess:" in b"".join(dump.values())
     found = [
         (file, name)

@@ -11,19 +11,27 @@ from shared.contracts.config import Server
 
 async def whole(server: Server, response: aiohttp.ClientResponse) -> bytes:
     """The body, up to MAX_ANSWER_BYTES."""
-    size = response.content_length or 0
-    parts: list[bytes] = []
-    if size <= MAX_ANSWER_BYTES:
-        size = 0
-        with told(server):
-            async for part in response.content.iter_any():
-                size += len(part)
-                if size > MAX_ANSWER_BYTES:
-                    break
-                parts.append(part)
-    if size > MAX_ANSWER_BYTES:
+    if (response.content_length or 0) > MAX_ANSWER_BYTES:
         raise too_large(server)
-    return parts[0] if len(parts) == 1 else b"".join(parts)
+    content = response.content
+    with told(server):
+        if content.is_eof():  # all of it is here: nothing to wait for
+            found = content.read_nowait()
+        else:
+            found = await _until_too_large(content)
+    if len(found) > MAX_ANSWER_BYTES:
+        raise too_large(server)
+    return found
+
+
+async def _until_too_large(content: aiohttp.StreamReader) -> bytes:
+    size, parts = 0, list[bytes]()
+    async for part in content.iter_any():
+        size += len(part)
+        parts.append(part)
+        if size > MAX_ANSWER_BYTES:
+            break
+    return b"".join(parts)
 
 
 def read_message(server: Server, raw: bytes) -> rpc.Message:

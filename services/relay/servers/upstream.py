@@ -26,14 +26,7 @@ from shared.contracts.wire import IDENTITY_HEADER
 
 TIMEOUT = aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_SECONDS)
 
-_PASSED = frozenset(
-    {
-        "last-event-id",
-        "mcp-method",
-        "mcp-name",
-        "mcp-protocol-version",
-    }
-)
+_PASSED = ("Mcp-Protocol-Version", "Mcp-Method", "Mcp-Name", "Last-Event-ID")
 _PARAM = MCP_PARAM_HEADER_PREFIX.lower()
 _ALWAYS = {
     "Accept": "application/json, text/event-stream",
@@ -45,11 +38,13 @@ _ALWAYS = {
 
 def passed_on(headers: Mapping[str, str]) -> CIMultiDict[str]:
     """Those headers of a caller that belong to MCP, and no others."""
-    return CIMultiDict(
-        (name, value)
-        for name, value in headers.items()
-        if name.lower() in _PASSED or name.lower().startswith(_PARAM)
+    found = CIMultiDict(
+        (name, value) for name in _PASSED if (value := headers.get(name)) is not None
     )
+    for name in headers:
+        if name[: len(_PARAM)].lower() == _PARAM:
+            found[name] = headers[name]
+    return found
 
 
 class Upstream:
