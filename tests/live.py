@@ -62,15 +62,20 @@ def make_token(visitor: Visitor, *servers: str, label: str = "") -> str:
     return found[0]
 
 
-def login_link(stack: LiveStack, email: str) -> str:
-    """A sign-in link, by the operator's command with auth's own environment."""
+def operator(stack: LiveStack, *arguments: str) -> str:
+    """What a command of the operator prints, with auth's own environment."""
     auth = next(part for part in stack.plan.parts if part.name == Service.AUTH)
-    command = [sys.executable, "-m", "cli", "login-link", email]
+    command = [sys.executable, "-m", "cli", *arguments]
     done = subprocess.run(
         command, cwd=ROOT, env=dict(auth.environment), capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
-    return done.stdout.split("\n")[0]
+    return done.stdout
+
+
+def login_link(stack: LiveStack, email: str) -> str:
+    """A sign-in link, by the operator's command."""
+    return operator(stack, "login-link", email).split("\n")[0]
 
 
 def revoke_tokens(visitor: Visitor) -> None:

@@ -17,7 +17,7 @@ from mcp.server.mcpserver import Context, MCPServer
 
 from shared.contracts.wire import SESSION_COOKIE
 from shared.web.lines import LINES_TYPE
-from tests.live import LiveStack, make_token, revoke_tokens
+from tests.live import LiveStack, make_token, operator, revoke_tokens
 from tests.relay.upstreams import PAGE_URI, sdk_app, served, toy_server
 from tests.stack.callers import hello
 from tests.stack.connecting import FORM, connect, registered
@@ -27,6 +27,7 @@ from tests.visitor import Reply, Visitor, ask
 pytestmark = [pytest.mark.stack, pytest.mark.asyncio(loop_scope="module")]
 
 SECONDS = 1.0
+END_ALL = ("sessions", "end", "charles@strad.test")
 CALL = {"name": "wait", "arguments": {}, "page": PAGE_URI, "surface": "app"}
 
 
@@ -116,6 +117,7 @@ WAYS: dict[str, Callable[[LiveStack, Visitor, Visitor], object]] = {
     "signed out": lambda _, here, __: here.post("/auth/sign-out", {}),
     "signed out everywhere": lambda _, __, there: there.post("/auth/sessions/end-all", {}),
     "ended by an administrator": lambda stack, _, __: _end_all_of_charles(stack),
+    "ended by the operator": lambda stack, _, __: operator(stack, *END_ALL),
 }
 
 
@@ -168,6 +170,7 @@ CLIENT_WAYS: dict[str, Callable[[LiveStack, Visitor, Connected], object]] = {
     "disconnected": lambda _, person, __: press(person, "/auth/clients", "/auth/clients/.*/end"),
     "given back": lambda stack, _, client: _give_back(client, stack.url),
     "ended by an administrator": lambda stack, _, __: _end_all_of_charles(stack),
+    "ended by the operator": lambda stack, _, __: operator(stack, *END_ALL),
 }
 
 
@@ -205,6 +208,7 @@ async def test_a_refresh_token_that_comes_again_ends_the_streams_of_its_family(
 TOKEN_WAYS: dict[str, Callable[[LiveStack, Visitor], object]] = {
     "revoked on the page": lambda _, person: revoke_tokens(person),
     "ended by an administrator": lambda stack, _: _end_all_of_charles(stack),
+    "ended by the operator": lambda stack, _: operator(stack, *END_ALL),
 }
 
 
