@@ -17,6 +17,7 @@ from services.relay.changes.seen import Seen
 from services.relay.gate import Way
 from services.relay.messages import rpc
 from services.relay.messages.endless import Endless
+from services.relay.messages.event_ids import EventIds
 from services.relay.messages.events import events_of
 from services.relay.messages.out import Out
 from services.relay.messages.streams import data_of, is_resumable, with_data
@@ -63,15 +64,16 @@ class Passage:
         headers: Mapping[str, str],
         alive: Alive,
         seen: Seen | None = None,
+        ids: EventIds | None = None,
     ) -> web.StreamResponse:
-        """Forward one message and its answer.
+        """Forward one message and its answer. `ids`: of events, in a session.
 
         Raises `SessionLost` or `NotModern` when the server did not take the message at all, and
         `StateRefused` when it was not sent.
         """
         server, request_id = way.server, message.get("id") if "method" in message else None
         amend = Amend(way, hello, message, self._states if "MCP-Method" in headers else None, seen)
-        out, raw = Out(request), amend.request(raw)
+        out, raw = Out(request, ids), amend.request(raw)
         takes_turn = request_id is not None and message["method"] != LISTEN
         try:
             async with (
@@ -110,6 +112,7 @@ class Passage:
         hello: Hello,
         headers: Mapping[str, str],
         alive: Alive,
+        ids: EventIds,
         seen: Seen | None = None,
     ) -> web.StreamResponse:
         """The stream that a server keeps open for a session (GET).
@@ -118,7 +121,7 @@ class Passage:
         """
         if self._offered.nothing(way.server.slug):
             return web.Response(status=405, headers=_NO_STREAM)
-        out = Out(request)
+        out = Out(request, ids)
         try:
             async with (
                 alive.hold(),

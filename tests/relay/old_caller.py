@@ -10,6 +10,8 @@ from typing import Any
 
 import aiohttp
 
+from services.relay.messages.event_ids import EventIds
+from shared import keys
 from tests.relay.house import House
 
 ACCEPT = "application/json, text/event-stream"
@@ -86,6 +88,13 @@ class OldCaller:
         sent = await self.h.bearer(self.name) | {"Accept": ACCEPT}
         sent["Host"] = self.h.url.removeprefix("http://")
         return sent | ({"Mcp-Session-Id": self.session} if self.session else {})
+
+
+def event_id(h: House, session: str, own: str) -> str:
+    """A server's id of an event, as it is known in a session."""
+    seal = h.settings.base.seal
+    ids = EventIds(seal, keys.MCP_SESSION.key(seal.digest("mcp-session", session)))
+    return ids.marked(f"id: {own}\n\n".encode()).decode().strip().removeprefix("id: ")
 
 
 async def messages(response: aiohttp.ClientResponse) -> AsyncIterator[Any]:

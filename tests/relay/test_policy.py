@@ -8,6 +8,7 @@ from aiohttp import web
 from mcp.shared.exceptions import MCPError
 
 from tests.relay.house import House, house
+from tests.relay.old_caller import event_id
 from tests.relay.upstreams import Fake, modern_fake, sdk_app, served, toy_server
 
 POLICY = {"deny": ["del*"]}
@@ -170,14 +171,14 @@ async def test_a_listing_that_returns_in_another_stream_is_filtered_there_too() 
         headers = await h.bearer() | {"Accept": "application/json, text/event-stream"}
         async with h.http.post(h.url + "/mcp/a", json=begin, headers=headers) as response:
             headers["Mcp-Session-Id"] = response.headers["Mcp-Session-Id"]
-        headers["Last-Event-ID"] = "0"
+        headers["Last-Event-ID"] = event_id(h, headers["Mcp-Session-Id"], "0")
         async with h.http.get(h.url + "/mcp/a", headers=headers) as response:
             text = await response.text()
         assert fake.seen[-1].headers["Last-Event-ID"] == "0"
         assert fake.seen[-1].headers["Mcp-Session-Id"] == "s"
         assert '"ok"' in text
         assert '"del"' not in text
-        assert text.startswith("id: 1\n")
+        assert text.startswith(f"id: {event_id(h, headers['Mcp-Session-Id'], '1')}\n")
 
 
 async def test_a_tool_added_a_moment_ago_can_be_called_under_a_policy() -> None:

@@ -12,7 +12,7 @@ import pytest
 from tests.relay.changing import Changing, ChangingLegacy, ChangingModern
 from tests.relay.house import house, write_config
 from tests.relay.new_caller import LISTS, listening
-from tests.relay.old_caller import Heard, OldCaller
+from tests.relay.old_caller import Heard, OldCaller, event_id
 from tests.relay.test_reload import changed
 from tests.relay.twins import twin
 
@@ -197,7 +197,8 @@ async def test_a_stream_that_is_taken_up_again_says_where_it_broke_off() -> None
     server = ChangingLegacy()
     async with server.served() as url, house([{"slug": "a", "url": url}]) as h:
         caller = await OldCaller.begin(h, "/mcp/a")
-        async with hearing(caller, Last_Event_ID="event/7"):
+        mine = event_id(h, caller.session, "event/7")
+        async with hearing(caller, Last_Event_ID=mine):
             (asked,) = [request for request in server.seen if request.method == "GET"]
             assert asked.headers["Last-Event-ID"] == "event/7"
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from services.relay.changes.alive import Alive
 from services.relay.messages import rpc
+from services.relay.messages.event_ids import EventIds
 from services.relay.servers.legacy import Session
 from shared import ids, keys, log
 from shared.clock import Clock
@@ -110,6 +111,10 @@ class McpSessions:
         await self._store.remove(self.key(session_id))
         whose = keys.MCP_SESSIONS_OF.key(session.subject)
         await self._store.unused(whose, self._digest(session_id))
+
+    def event_ids(self, session_id: str) -> EventIds:
+        """Ids of events in a session."""
+        return EventIds(self._seal, self.key(session_id))
 
     def key(self, session_id: str) -> str:
         """Where a session is kept."""

@@ -1,5 +1,8 @@
 """POST, GET and DELETE /mcp from a caller of 2025-11-25 and before: a handshake, then a session."""
 
+from collections.abc import Mapping
+from functools import partial
+
 from aiohttp import web
 from mcp_types.jsonrpc import INVALID_REQUEST
 from multidict import CIMultiDict
@@ -13,7 +16,7 @@ from services.relay.gate import Way
 from services.relay.handlers.handshake import Handshake
 from services.relay.handlers.own import Own
 from services.relay.marks import InSession
-from services.relay.messages import rpc
+from services.relay.messages import event_ids, rpc
 from services.relay.passage import Passage
 from services.relay.servers.deadlines import deadline
 from services.relay.servers.hello import Hello, of_handshake
@@ -71,14 +74,18 @@ class Sessioned:
         if not session.through:
             return await self._own.get(request, view, session_id, session, alive)
         way, hello = view.ways[0], of_handshake(session.params)
+        ids = self._sessions.event_ids(session_id)
+        after = ids.after(request.headers.getall(event_ids.HEADER, []))
+        if after is None:
+            text = f"{event_ids.HEADER} is no event of this session: leave it out"
+            raise inbound.Rejected(INVALID_REQUEST, text)
         seen = await self._calls.seen(way, hello)
+        listen = partial(self._passage.listen, request, way, hello, alive=alive, ids=ids, seen=seen)
         try:
-            headers = _headers(request, session)
-            return await self._passage.listen(request, way, hello, headers, alive, seen)
+            return await listen(headers=_headers(request, session, after))
         except SessionLost:
             session = await self._renew(way, session_id, session)
-            headers = _headers(request, session)
-            return await self._passage.listen(request, way, hello, headers, alive, seen)
+            return await listen(headers=_headers(request, session, after))
 
     async def delete(self, request: web.Request, view: View) -> web.Response:
         """End a session, here and at the server."""
@@ -125,16 +132,17 @@ class Sessioned:
             session, refusal = await self._judged(way, hello, session_id, session, message)
             if refusal is not None:
                 return rpc.answer(message.get("id"), refusal)
+        post = partial(self._passage.post, ids=self._sessions.event_ids(session_id))
         try:
             headers = _headers(request, session)
-            return await self._passage.post(request, way, hello, raw, message, headers, alive)
+            return await post(request, way, hello, raw, message, headers, alive)
         except SessionLost:
             session = await self._renew(way, session_id, session)
             if "id" in message and method not in REPEATABLE:
                 raise session_renewed(way) from None
         try:
             headers = _headers(request, session)
-            return await self._passage.post(request, way, hello, raw, message, headers, alive)
+            return await post(request, way, hello, raw, message, headers, alive)
         except SessionLost:
             await self._sessions.end(session_id, session)
             raise _not_found(message.get("id")) from None
@@ -168,13 +176,16 @@ class Sessioned:
             raise _not_found(None) from None
 
 
-def _headers(request: web.Request, session: McpSession) -> CIMultiDict[str]:
+def _headers(
+    request: web.Request, session: McpSession, more: Mapping[str, str] | None = None
+) -> CIMultiDict[str]:
     """The version is the one agreed on: clients are known to send another one later."""
     headers = passed_on(request.headers)
     for name in _OF_THE_OTHER_VERSION:
         headers.popall(name, None)
     headers.popall("MCP-Protocol-Version", None)
     headers.update(session.with_server.headers)
+    headers.update(more or {})
     return headers
 
 

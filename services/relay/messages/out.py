@@ -5,6 +5,7 @@ import contextlib
 from aiohttp import web
 
 from services.relay.messages import rpc
+from services.relay.messages.event_ids import EventIds
 from services.relay.messages.streams import event_of
 from shared.contracts.problems import Problem
 from shared.web.routes import PROBLEM, REQUEST_ID
@@ -17,10 +18,14 @@ _STREAM_HEADERS = {
 
 
 class Out:
-    """The stream to the caller. A caller who leaves is no error."""
+    """The stream to the caller. A caller who leaves is no error.
 
-    def __init__(self, request: web.Request) -> None:
+    `ids`: where ids of events pass that a server gave.
+    """
+
+    def __init__(self, request: web.Request, ids: EventIds | None = None) -> None:
         self._request = request
+        self._ids = ids
         self._stream: web.StreamResponse | None = None  # most answers need none
         self.begun = False
         self.left = False
@@ -41,9 +46,11 @@ class Out:
             self.left = True
 
     async def write(self, event: bytes) -> None:
-        """Send one event."""
+        """Send one event, or several."""
         if not self.begun:
             await self.begin()
+        if self._ids is not None:
+            event = self._ids.marked(event)
         try:
             if not self.left:
                 await self._response.write(event)

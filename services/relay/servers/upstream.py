@@ -26,7 +26,7 @@ from shared.contracts.wire import IDENTITY_HEADER
 
 TIMEOUT = aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_SECONDS)
 
-_PASSED = ("Mcp-Protocol-Version", "Mcp-Method", "Mcp-Name", "Last-Event-ID")
+_PASSED = ("Mcp-Protocol-Version", "Mcp-Method", "Mcp-Name")
 _PARAM = MCP_PARAM_HEADER_PREFIX.lower()
 _ALWAYS = {
     "Accept": "application/json, text/event-stream",
