@@ -17,7 +17,7 @@ from services.apphost.limits import Limits
 from services.apphost.modules import module_routes, read_modules
 from services.apphost.relay_client import RelayClient
 from services.apphost.settings import Settings, read
-from shared import ui
+from shared import numbers, ui
 from shared.clock import Clock, system_clock
 from shared.contracts.identity import Principal
 from shared.contracts.wire import APPS_PATH, STATIC_PATH, Service
@@ -53,8 +53,9 @@ def build(
     """The public and the internal application over a store."""
     config = settings.base.config
     templates = ui.environment(TEMPLATES)
-    # a form's fields keep the order in which the server wrote its schema
-    templates.policies["json.dumps_kwargs"] = {"sort_keys": False}
+    # numbers as the server wrote them, and a form's fields in the order of its schema
+    templates.policies["json.dumps_function"] = numbers.dumps
+    templates.policies["json.dumps_kwargs"] = {}
     modules = read_modules()
     admission = Admission(config)
     http = aiohttp.ClientSession(

@@ -4,10 +4,13 @@ The schema is a server's text. What comes out is of a known shape (`Field` in we
 nothing of it becomes markup.
 """
 
-import json
 import re
+import sys
 from itertools import pairwise
 from typing import Any
+
+from shared import numbers
+from shared.numbers import Number
 
 Field = dict[str, Any]
 """`name`, `label`, `hint`; the control as `tag`, `attributes` and `choices` (value, label, chosen);
@@ -21,6 +24,7 @@ _FORMATS = {"email": "email", "uri": "url", "date": "date", "date-time": "dateti
 _READS = {"number": "number", "checkbox": "check", "datetime-local": "moment"}
 _LIMITS = {"minLength": "minLength", "maxLength": "maxLength", "minimum": "min", "maximum": "max"}
 _LONGEST = 2**31 - 1
+_LARGEST = sys.float_info.max
 _WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
 _SECRETS = frozenset(
     {"apikey", "credential", "credentials", "cvc", "cvv", "mnemonic", "otp", "passcode"}
@@ -102,7 +106,7 @@ def _input(schema: dict[str, Any], required: bool) -> dict[str, Any] | None:
         attributes["step"] = "any"
     if type_ == "checkbox":
         attributes["checked"] = given is True
-    elif isinstance(given, (str, int, float)):
+    elif isinstance(given, (str, int, float, Number)):
         attributes["value"] = str(given)
     # a text may be empty and still be given; nothing else can
     attributes["required"] = required and type_ not in {"text", "checkbox"}
@@ -111,21 +115,27 @@ def _input(schema: dict[str, Any], required: bool) -> dict[str, Any] | None:
 
 def _limits(schema: dict[str, Any]) -> dict[str, float]:
     """The limits that make sense: a browser throws at the others."""
-    found = {html: schema[word] for word, html in _LIMITS.items() if _is_number(schema.get(word))}
+    given = {html: _number(schema.get(word)) for word, html in _LIMITS.items()}
+    found = {html: limit for html, limit in given.items() if limit is not None}
     lengths = [found.get("minLength", 0), found.get("maxLength", _LONGEST)]
     if lengths != sorted(lengths) or not all(0 <= length <= _LONGEST for length in lengths):
         return {html: limit for html, limit in found.items() if html in {"min", "max"}}
     return found
 
 
-def _is_number(value: object) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
+def _number(value: object) -> int | float | None:
+    """A number that a browser can hold, too."""
+    if isinstance(value, Number):
+        value = float(value)
+    if not isinstance(value, (int, float)) or isinstance(value, bool):
+        return None
+    return value if -_LARGEST <= value <= _LARGEST else None
 
 
 def _json(schema: dict[str, Any], required: bool) -> dict[str, Any]:
     attributes = {"rows": 3, "placeholder": "JSON", "spellcheck": False, "required": required}
     if "default" in schema:
-        attributes["value"] = json.dumps(schema["default"], indent=1, ensure_ascii=False)
+        attributes["value"] = numbers.dumps(schema["default"], indent=1, ascii_only=False)
     return {"tag": "textarea", "attributes": attributes, "reads": "json"}
 
 

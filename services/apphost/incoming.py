@@ -1,12 +1,12 @@
 """The body of a bridge request: one JSON object of a known shape, and nothing else."""
 
-import json
 from typing import TypeVar
 
 from aiohttp import web
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from shared.contracts.problems import Problem, ProblemKind
+from shared.numbers import Reader
 from shared.web import body
 from shared.web.origin import require_json
 
@@ -17,6 +17,8 @@ class Incoming(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
 
+_READER = Reader()
+
 T = TypeVar("T", bound=Incoming)
 
 
@@ -25,7 +27,7 @@ async def read(request: web.Request, shape: type[T], noun: str) -> T:
     require_json(request)
     raw = await body.read(request)
     try:
-        return shape.model_validate(json.loads(raw, parse_constant=_no_constant))
+        return shape.model_validate(_READER.read(raw.decode()))
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         where = ".".join(map(str, first["loc"])) or "the body"
@@ -34,7 +36,3 @@ async def read(request: web.Request, shape: type[T], noun: str) -> T:
     except (ValueError, RecursionError) as error:
         title = "The request is not JSON."
         raise Problem(ProblemKind.BAD_REQUEST, title, "Send one JSON object.") from error
-
-
-def _no_constant(text: str) -> float:
-    raise ValueError(f"{text} is not JSON")

@@ -1,15 +1,16 @@
 """The relay's answers, read with suspicion: lists as models, problem+json as a `Problem` again."""
 
-import json
 from typing import Any
 
 import aiohttp
 from pydantic import BaseModel, ConfigDict
 
 from shared.contracts.problems import Problem, ProblemKind
+from shared.numbers import Reader
 
 MAX_ANSWER = 24 * 1024 * 1024  # a page of the largest size as base64 in JSON, with room
 _PROBLEM_TYPE = "urn:strad:problem:"
+_READER = Reader()
 
 
 class _Answer(BaseModel):
@@ -58,7 +59,7 @@ async def read(response: aiohttp.ClientResponse) -> bytes:
 def parse(text: bytes) -> dict[str, Any]:
     """The JSON object that every answer is. Raises `Problem`."""
     try:
-        answer = json.loads(text)
+        answer = _READER.read(text.decode())
     except (ValueError, RecursionError) as error:
         raise unreadable() from error
     if not isinstance(answer, dict):

@@ -21,7 +21,7 @@ from services.apphost.relay_answers import (
     unreadable,
 )
 from services.apphost.relay_lines import Told, outcome
-from shared import ids
+from shared import ids, numbers
 from shared.clock import Clock, system_clock
 from shared.contracts.identity import Assertion, Principal
 from shared.contracts.problems import Problem, ProblemKind
@@ -108,13 +108,16 @@ class RelayClient:
         told: Told | None = None,
     ) -> dict[str, Any]:
         headers = {ASSERTION_HEADER: self._assertion(principal, slug)}
+        data = None if body is None else numbers.dumps(body).encode()
+        if data is not None:
+            headers["Content-Type"] = "application/json"
         if told is not None:
             headers["Accept"] = LINES_TYPE
         try:
             async with self._http.request(
                 method,
                 self._url + path,
-                json=body,
+                data=data,
                 headers=headers,
                 allow_redirects=False,
                 timeout=wait,

@@ -9,6 +9,7 @@ from typing import Any
 from aiohttp import web
 from joserfc.jwk import KeySet
 
+from shared import numbers
 from shared.contracts.problems import Problem, ProblemKind
 from shared.contracts.wire import (
     APP_MIME_TYPE,
@@ -108,9 +109,10 @@ class FakeRelay:
         if server is None or subject not in server.people:
             return _problem(Problem(ProblemKind.NOT_FOUND, "There is nothing here."))
         try:
-            return web.json_response({"result": self._answer(server, body)})
+            found = self._answer(server, body)
+            return web.json_response({"result": found}, dumps=numbers.dumps)
         except Fault as fault:
-            return web.json_response({"error": fault.error})
+            return web.json_response({"error": fault.error}, dumps=numbers.dumps)
 
     def _answer(self, server: FakeServer, body: Json) -> Json:
         params = body["params"]

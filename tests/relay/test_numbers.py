@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from services.relay.messages import rpc
-from services.relay.messages.numbers import Number
+from shared.numbers import Number
 from tests.relay.house import house
 from tests.relay.upstreams import LegacyFake, modern_fake
 

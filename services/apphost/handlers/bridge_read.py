@@ -12,7 +12,7 @@ from pydantic import Field
 from services.apphost.incoming import Incoming, read
 from services.apphost.limits import Limits
 from services.apphost.relay_client import READ_SECONDS, RelayClient, RpcError
-from shared import decide
+from shared import decide, numbers
 from shared.contracts.wire import Surface
 from shared.web.routes import PRINCIPAL
 
@@ -55,12 +55,12 @@ class BridgeRead:
             async with self._limits.one(who.digest, slug, READ_SECONDS):
                 result = await self._relay.rpc(who, slug, method, params, surface=Surface.APP)
         except RpcError as error:
-            return web.json_response({"error": error.error})
+            return web.json_response({"error": error.error}, dumps=numbers.dumps)
         if method == "tools/list":
             tools = result.get("tools")
             found = tools if isinstance(tools, list) else []
             result = {"tools": [tool for tool in found if _is_for_pages(tool)]}
-        return web.json_response({"result": result})
+        return web.json_response({"result": result}, dumps=numbers.dumps)
 
 
 def _is_for_pages(tool: object) -> bool:

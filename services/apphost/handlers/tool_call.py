@@ -4,7 +4,6 @@ The server is the one in the path, whatever the message says. Signed in, JSON on
 origin (`shared.web.origin`); the relay decides the rest: entitlement, policy, visibility, surface.
 """
 
-import json
 from collections.abc import Awaitable
 from functools import partial
 from typing import Any, Literal
@@ -16,6 +15,7 @@ from services.apphost.incoming import Incoming, read
 from services.apphost.limits import Limits
 from services.apphost.questions import Again, asked
 from services.apphost.relay_client import SPARE_SECONDS, RelayClient, RpcError
+from shared import numbers
 from shared.contracts.config import Config, Server
 from shared.contracts.identity import SessionKind
 from shared.contracts.problems import Problem, ProblemKind
@@ -100,4 +100,4 @@ def _seconds(server: Server | None) -> tuple[int, int]:
 
 
 def _json(value: dict[str, Any]) -> bytes:
-    return json.dumps(value, separators=(",", ":")).encode()
+    return numbers.dumps(value).encode()

@@ -3,7 +3,7 @@
 import re
 from typing import Any
 
-from services.relay.messages import numbers
+from shared import numbers
 
 MOST_CHARS = 4096
 REMOVED = "[removed]"

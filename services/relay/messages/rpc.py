@@ -4,15 +4,14 @@ Other people's messages are never put into models: a model drops what it does no
 """
 
 import hashlib
-import json
-from collections.abc import Callable
 from typing import Any
 
 from aiohttp import web
 from mcp.shared.inbound import ERROR_CODE_HTTP_STATUS
 from mcp_types.jsonrpc import INTERNAL_ERROR, INVALID_PARAMS
 
-from services.relay.messages import numbers, weigh
+from services.relay.messages import weigh
+from shared import numbers
 from shared.contracts.problems import Problem, ProblemKind
 
 Message = dict[str, Any]
@@ -44,18 +43,11 @@ def loads_once(raw: bytes) -> Any:
     return _read(raw, _ONCE)
 
 
-def _read(raw: bytes, readers: tuple[json.JSONDecoder, json.JSONDecoder]) -> Any:
+def _read(raw: bytes, reader: numbers.Reader) -> Any:
     if weigh.is_too_heavy(raw):
         raise TooHeavy
-    quick, patient = readers
     try:
-        text = raw.decode()
-        try:
-            return quick.decode(text)
-        except json.JSONDecodeError:
-            raise
-        except ValueError:  # also an integer of thousands of digits
-            return patient.decode(text)
+        return reader.read(raw.decode())
     except (ValueError, RecursionError) as error:
         raise Unreadable(str(error)) from error
 
@@ -136,25 +128,4 @@ def _unique(pairs: list[tuple[str, Any]]) -> Message:
     return found
 
 
-def _no_constant(name: str) -> Any:
-    raise ValueError(f"{name} is not JSON")
-
-
-def _readers(
-    members: Callable[[list[tuple[str, Any]]], Message] | None,
-) -> tuple[json.JSONDecoder, json.JSONDecoder]:
-    """Made once: a reader with settings of its own costs as much as a small message."""
-    return (
-        json.JSONDecoder(
-            object_pairs_hook=members, parse_float=numbers.fraction, parse_constant=_no_constant
-        ),
-        json.JSONDecoder(
-            object_pairs_hook=members,
-            parse_float=numbers.fraction,
-            parse_int=numbers.integer,
-            parse_constant=_no_constant,
-        ),
-    )
-
-
-_ANY, _ONCE = _readers(None), _readers(_unique)
+_ANY, _ONCE = numbers.Reader(), numbers.Reader(_unique)

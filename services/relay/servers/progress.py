@@ -12,6 +12,7 @@ from services.relay.servers.deadlines import Patience
 from services.relay.servers.logs import Logs
 from shared import ids
 from shared.contracts.config import Server
+from shared.numbers import Number
 
 METHOD = "notifications/progress"
 PER_SECOND = 20.0
@@ -90,6 +91,7 @@ def _read(message: rpc.Message, token: str | None) -> rpc.Message | None:
 
 
 def _is_number(value: object) -> bool:
-    if isinstance(value, bool) or not isinstance(value, int | float):
+    if isinstance(value, bool) or not isinstance(value, int | float | Number):
         return False
-    return -_LARGEST < value < _LARGEST
+    near = float(value) if isinstance(value, Number) else value
+    return -_LARGEST < near < _LARGEST

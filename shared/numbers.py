@@ -6,6 +6,7 @@ another number. So what no Python number holds is kept as text, and written as i
 
 import json
 import secrets
+from collections.abc import Callable
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
@@ -34,6 +35,13 @@ class Number:
     def __hash__(self) -> int:
         return hash(self.text)
 
+    def __str__(self) -> str:
+        return self.text
+
+    def __float__(self) -> float:
+        """The nearest that a float holds, which is what JavaScript makes of it."""
+        return float(self.text)
+
     def __repr__(self) -> str:
         return f"Number({self.text[:64]!r})"
 
@@ -54,15 +62,42 @@ def integer(text: str) -> int | Number:
     return int(text) if len(text) <= _LONGEST else Number(text)
 
 
-def dumps(value: Any, *, ascii_only: bool, in_order: bool = False) -> str:
+class Reader:
+    """Reads JSON (RFC 8259). `members`: what is made of an object's, as `object_pairs_hook`."""
+
+    def __init__(self, members: Callable[[list[tuple[str, Any]]], Any] | None = None) -> None:
+        # made once: a reader with settings of its own costs as much as a small message
+        settings: dict[str, Any] = {
+            "object_pairs_hook": members,
+            "parse_float": fraction,
+            "parse_constant": _no_constant,
+        }
+        self._quick = json.JSONDecoder(**settings)
+        self._patient = json.JSONDecoder(parse_int=integer, **settings)
+
+    def read(self, text: str) -> Any:
+        """The value. Raises `ValueError`, and `RecursionError` for absurd nesting."""
+        try:
+            return self._quick.decode(text)
+        except json.JSONDecodeError:
+            raise
+        except ValueError:  # also an integer of thousands of digits
+            return self._patient.decode(text)
+
+
+def dumps(
+    value: Any, *, ascii_only: bool = True, in_order: bool = False, indent: int | None = None
+) -> str:
     """The compact JSON of a value that may hold `Number`s. `in_order`: members by their names."""
+    if indent is not None:
+        return _with_numbers(value, ascii_only=ascii_only, in_order=in_order, indent=indent)
     try:
         return _PLAIN[ascii_only, in_order].encode(value)
     except TypeError:  # it holds a `Number`, or what is no JSON
-        return _with_numbers(value, ascii_only=ascii_only, in_order=in_order)
+        return _with_numbers(value, ascii_only=ascii_only, in_order=in_order, indent=None)
 
 
-def _with_numbers(value: Any, *, ascii_only: bool, in_order: bool) -> str:
+def _with_numbers(value: Any, *, ascii_only: bool, in_order: bool, indent: int | None) -> str:
     kept: list[str] = []
 
     def put_off(item: object) -> str:
@@ -73,9 +108,10 @@ def _with_numbers(value: Any, *, ascii_only: bool, in_order: bool) -> str:
 
     text = json.dumps(
         value,
-        separators=(",", ":"),
+        separators=(",", ":") if indent is None else None,
         ensure_ascii=ascii_only,
         sort_keys=in_order,
+        indent=indent,
         default=put_off,
     )
     if not kept:
@@ -83,3 +119,7 @@ def _with_numbers(value: Any, *, ascii_only: bool, in_order: bool) -> str:
     # the mark is secret and never sent: no text of anybody's can hold it
     parts = text.split(f'"{_MARK}"')
     return "".join(part for pair in zip(parts, [*kept, ""], strict=True) for part in pair)
+
+
+def _no_constant(name: str) -> Any:
+    raise ValueError(f"{name} is not JSON")
