@@ -11,7 +11,8 @@ from collections.abc import Sequence
 Command = tuple[str | int | bytes, ...]
 Reply = bytes | int | None
 
-_END = b"\r\n"
+_LINE_END = "\r\n"
+_END = _LINE_END.encode()
 
 
 class PipeBroken(OSError):
@@ -143,27 +144,21 @@ class Link(asyncio.Protocol):
 
 def packed(commands: Sequence[Command]) -> bytes:
     """Commands as they are sent: arrays of bulk strings."""
-    parts: list[str] = []
+    done: list[bytes] = []
+    said: list[str] = []
     for command in commands:
-        parts.append(f"*{len(command)}\r\n")
+        said.append(f"*{len(command)}\r\n")
         for part in command:
             if isinstance(part, bytes):
-                return _packed_bytes(commands)
-            text = str(part)
-            parts.append(f"${len(text)}\r\n{text}\r\n")
-    joined = "".join(parts)
-    # only there characters and bytes are equally many
-    return joined.encode() if joined.isascii() else _packed_bytes(commands)
-
-
-def _packed_bytes(commands: Sequence[Command]) -> bytes:
-    parts: list[bytes] = []
-    for command in commands:
-        parts.append(b"*%d\r\n" % len(command))
-        for part in command:
-            text = part if isinstance(part, bytes) else str(part).encode()
-            parts.append(b"$%d\r\n%b\r\n" % (len(text), text))
-    return b"".join(parts)
+                said.append(f"${len(part)}\r\n")
+                done += ("".join(said).encode(), part)
+                said = [_LINE_END]
+            else:
+                text = str(part)
+                size = len(text) if text.isascii() else len(text.encode())
+                said.append(f"${size}\r\n{text}\r\n")
+    done.append("".join(said).encode())
+    return b"".join(done)
 
 
 def _reply(came: bytearray, at: int) -> "tuple[Reply | PipeRefused, int] | None":
