@@ -35,6 +35,15 @@ class Listing:
     facts: dict[str, ToolFacts]
     hidden: frozenset[str]
     taken: float
+    fresh_ms: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Entries:
+    """What a server lists, of all pages. `fresh_ms`: how long it says that this is fresh."""
+
+    found: list[Any]
+    fresh_ms: int
 
 
 class ServerSaidNo(Exception):
@@ -72,11 +81,12 @@ class Catalog:
         if kept is not None and kept.taken + age > self._clock():
             self._kept.move_to_end(key)
             return kept
-        entries = await self.entries(way, hello, "tools/list", "tools")
-        listed = policy.callable_over_http(way.server, policy.keep(way.server, entries))
+        entries = await self.listed(way, hello, "tools/list", "tools")
+        listed = policy.callable_over_http(way.server, policy.keep(way.server, entries.found))
         tools = policy.shown(hello, listed)
         names = {tool["name"] for tool in listed} - {tool["name"] for tool in tools}
-        listing = Listing(tools, _facts(way, tools), frozenset(names), self._clock())
+        facts, now = _facts(way, tools), self._clock()
+        listing = Listing(tools, facts, frozenset(names), now, entries.fresh_ms)
         self._definitions.learn(way.server.slug, way.principal.subject, listed)
         # callers can make up capabilities: what is of no use any more must not add up
         old = listing.taken - KEEP_SECONDS
@@ -99,11 +109,16 @@ class Catalog:
 
     async def entries(self, way: Way, hello: Hello, method: str, member: str) -> list[Any]:
         """The entries of all pages of a listing, which together have the time of one request."""
+        return (await self.listed(way, hello, method, member)).found
+
+    async def listed(self, way: Way, hello: Hello, method: str, member: str) -> Entries:
+        """The same, with how long they are fresh."""
         async with deadline(way.server):
             return await self._pages(way, hello, method, member)
 
-    async def _pages(self, way: Way, hello: Hello, method: str, member: str) -> list[Any]:
+    async def _pages(self, way: Way, hello: Hello, method: str, member: str) -> Entries:
         found: list[Any] = []
+        fresh: list[int] = []
         seen: set[str] = set()
         params: rpc.Message = {}
         size = 0
@@ -115,9 +130,10 @@ class Catalog:
             if not isinstance(page, list):
                 raise malformed(way.server, f"{method} returned no list of {member}")
             found += page
+            fresh.append(_fresh_ms(answer["result"]))
             cursor = answer["result"].get("nextCursor")
             if cursor is None:
-                return found
+                return Entries(found, min(fresh))
             if not isinstance(cursor, str) or cursor in seen:
                 break
             size += len(rpc.dumps(page))
@@ -132,6 +148,12 @@ def as_problem(way: Way, refusal: ServerSaidNo) -> Problem:
     """A server's own error, where only a problem can be told."""
     title = f"{way.server.name} answered with an error."
     return Problem(ProblemKind.UPSTREAM_REFUSED, title, str(refusal)[:300])
+
+
+def _fresh_ms(result: rpc.Message) -> int:
+    """A page's own hint (2026-07-28, "Caching"); older servers give none."""
+    given = result.get("ttlMs")
+    return given if isinstance(given, int) and not isinstance(given, bool) and given > 0 else 0
 
 
 def _facts(way: Way, tools: list[dict[str, Any]]) -> dict[str, ToolFacts]:

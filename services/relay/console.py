@@ -7,6 +7,7 @@ from services.relay.catalog import Catalog, Listing, ServerSaidNo, as_problem
 from services.relay.gate import Way
 from services.relay.servers.deadlines import deadline
 from services.relay.servers.hello import CONSOLE
+from services.relay.servers.pace import Pace
 from shared import log
 from shared.clock import Clock
 from shared.contracts.problems import Problem
@@ -20,7 +21,7 @@ Entry = dict[str, Any]
 
 
 class Console:
-    """Looks at servers, all at once, two seconds at most."""
+    """Looks at servers, two seconds at most at each."""
 
     def __init__(self, catalog: Catalog, clock: Clock) -> None:
         self._catalog = catalog
@@ -29,7 +30,13 @@ class Console:
 
     async def overview(self, ways: list[Way]) -> list[Entry]:
         """One entry for each server, in the same order."""
-        return list(await asyncio.gather(*(self._entry(way) for way in ways)))
+        pace = Pace()
+
+        async def one(way: Way) -> Entry:
+            async with pace.turn():
+                return await self._entry(way)
+
+        return list(await asyncio.gather(*map(one, ways)))
 
     async def _entry(self, way: Way) -> Entry:
         key = (way.server.slug, way.principal.subject)

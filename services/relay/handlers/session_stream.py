@@ -27,6 +27,7 @@ from services.relay.messages.endless import Endless
 from services.relay.messages.out import Out
 from services.relay.servers.deadlines import deadline
 from services.relay.servers.hello import Hello
+from services.relay.servers.pace import Pace
 from services.relay.views import View, lasting
 from shared import ids
 from shared.contracts.problems import Problem
@@ -115,9 +116,14 @@ class SessionStream:
         await self._between.tell("session-ended", session=place)
 
     async def _offered(self, view: View, hello: Hello) -> bool:
+        pace = Pace()
+
         async def one(way: Way) -> bool:
             try:
-                async with deadline(way.server, min(READY_SECONDS, way.server.timeout)):
+                async with (
+                    pace.turn(),
+                    deadline(way.server, min(READY_SECONDS, way.server.timeout)),
+                ):
                     return await self._listener.tells(way, hello, ANYTHING)
             except Problem:
                 return True  # it may, once it is back

@@ -1,4 +1,4 @@
-"""Asking all servers of a view at once: each has its own time, and none spoils what others say."""
+"""Asking all servers of a view: each has its own time, and none spoils what others say."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -9,6 +9,7 @@ from services.relay.catalog import ServerSaidNo, as_problem
 from services.relay.gate import Way
 from services.relay.messages import rpc
 from services.relay.servers.deadlines import deadline
+from services.relay.servers.pace import Pace
 from shared import log
 from shared.contracts.problems import Problem, ProblemKind
 from shared.stores.kv import StoreUnavailable
@@ -46,11 +47,12 @@ class Together(Generic[Found]):
 
 
 async def together(ways: Ways, one: Callable[[Way], Awaitable[Found]]) -> Together[Found]:
-    """Ask every server at once."""
+    """Ask every server, as many at once as `Pace` has it."""
+    pace = Pace()
 
     async def guarded(way: Way) -> Found | Problem:
         try:
-            async with deadline(way.server, min(LIST_SECONDS, way.server.timeout)):
+            async with pace.turn(), deadline(way.server, min(LIST_SECONDS, way.server.timeout)):
                 return await one(way)
         except ServerSaidNo as refusal:
             return as_problem(way, refusal)
