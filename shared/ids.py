@@ -10,6 +10,7 @@ ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 _CHARS = frozenset(ALPHABET)
 _SECRET_CHARS = 43  # 62**43 > 2**256
 _CHECK_CHARS = 6  # 62**6 > 2**32
+_PAIRS = tuple(first + second for first in ALPHABET for second in ALPHABET)
 _BEARER = (TOKEN_PREFIX, ACCESS_TOKEN_PREFIX)
 
 
@@ -31,16 +32,18 @@ def new_token(prefix: str = TOKEN_PREFIX) -> str:
 
 def is_token(text: str, prefixes: Sequence[str] = _BEARER) -> bool:
     """Whether the text has the shape and checksum of a token of ours. Says nothing of validity."""
-    prefix = next((one for one in prefixes if text.startswith(one)), None)
-    if prefix is None or len(text) != len(prefix) + _SECRET_CHARS + _CHECK_CHARS:
+    for prefix in prefixes:
+        if text.startswith(prefix):
+            break
+    else:
+        return False
+    if len(text) != len(prefix) + _SECRET_CHARS + _CHECK_CHARS:
         return False
     body, check = text[len(prefix) : -_CHECK_CHARS], text[-_CHECK_CHARS:]
     return _CHARS.issuperset(body) and _checksum(body) == check
 
 
 def _checksum(body: str) -> str:
-    number, out = zlib.crc32(body.encode()), ""
-    for _ in range(_CHECK_CHARS):
-        number, digit = divmod(number, len(ALPHABET))
-        out = ALPHABET[digit] + out
-    return out
+    high, low = divmod(zlib.crc32(body.encode()), len(_PAIRS))
+    high, middle = divmod(high, len(_PAIRS))
+    return _PAIRS[high] + _PAIRS[middle] + _PAIRS[low]

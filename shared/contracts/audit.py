@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, fields
 from enum import StrEnum
+from operator import attrgetter
 from typing import Any
 
 from pydantic import Field
@@ -83,15 +84,20 @@ class Entry:
 
     def record(self) -> dict[str, Any]:
         """What the trail keeps. `running`: it was written while the request was still at work."""
-        kept = {name: value for name in _KEPT if (value := getattr(self, name)) is not None}
-        return kept if self.ended else kept | {"running": True}
+        pairs = zip(_KEPT, _KEPT_OF(self), strict=True)
+        kept = {name: value for name, value in pairs if value is not None}
+        if not self.ended:
+            kept["running"] = True
+        return kept
 
     def line(self) -> dict[str, Any]:
         """What a log line may say: no address of a person, and no arguments."""
-        return {name: value for name in _LOGGED if (value := getattr(self, name)) is not None}
+        pairs = zip(_LOGGED, _LOGGED_OF(self), strict=True)
+        return {name: value for name, value in pairs if value is not None}
 
 
 _ON_ITS_WAY = frozenset({"ended", "written", "done"})
 _KEPT = tuple(one.name for one in fields(Entry) if one.name not in _ON_ITS_WAY)
 _UNLOGGED = _ON_ITS_WAY | {"event", "id", "time", "email", "given", "method", "ms", "status"}
 _LOGGED = tuple(one.name for one in fields(Entry) if one.name not in _UNLOGGED)
+_KEPT_OF, _LOGGED_OF = attrgetter(*_KEPT), attrgetter(*_LOGGED)

@@ -28,6 +28,7 @@ TIMEOUT = aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_SECONDS)
 
 _PASSED = ("Mcp-Protocol-Version", "Mcp-Method", "Mcp-Name")
 _PARAM = MCP_PARAM_HEADER_PREFIX.lower()
+_PARAM_CHARS = len(_PARAM)
 _ALWAYS = {
     "Accept": "application/json, text/event-stream",
     "Accept-Encoding": "identity",  # a compressed answer could unpack to any size
@@ -42,7 +43,7 @@ def passed_on(headers: Mapping[str, str]) -> CIMultiDict[str]:
         (name, value) for name in _PASSED if (value := headers.get(name)) is not None
     )
     for name in headers:
-        if name[: len(_PARAM)].lower() == _PARAM:
+        if name[:_PARAM_CHARS].lower() == _PARAM:
             found[name] = headers[name]
     return found
 
