@@ -13,6 +13,7 @@ Reply = bytes | int | None
 
 _LINE_END = "\r\n"
 _END = _LINE_END.encode()
+_BULK, _NUMBER, _TEXT, _ERROR = b"$:+-"
 
 
 class PipeBroken(OSError):
@@ -35,19 +36,45 @@ class _Asked:
         self.replies: list[Reply] = []
         self.refused: PipeRefused | None = None
 
-    def take(self, reply: Reply | PipeRefused) -> bool:
-        """One more; whether it was the last."""
-        if isinstance(reply, PipeRefused):
-            self.refused, reply = self.refused or reply, None
-        self.replies.append(reply)
-        if len(self.replies) < self.count:
-            return False
-        if not self.answered.done():  # else whoever asked has left
-            if self.refused is not None:
-                self.answered.set_exception(self.refused)
+    def read(self, came: bytes, at: int) -> int:
+        """Take the replies that begin there; where what is not whole yet begins.
+
+        Raises `ValueError` for what is no reply to anything that is asked for here.
+        """
+        while not self.whole and (end := came.find(_END, at)) >= 0:
+            kind, line, at_next = came[at], came[at + 1 : end], end + len(_END)
+            reply: Reply = None
+            if kind == _BULK:
+                if (size := int(line)) >= 0:
+                    at_next, start = at_next + size + len(_END), at_next
+                    if len(came) < at_next:
+                        break
+                    reply = came[start : start + size]
+            elif kind == _NUMBER:
+                reply = int(line)
+            elif kind == _TEXT:
+                reply = line
+            elif kind == _ERROR:
+                self.refused = self.refused or PipeRefused(line.decode(errors="replace"))
             else:
-                self.answered.set_result(self.replies)
-        return True
+                raise ValueError("no kind of reply that is asked for here")
+            self.replies.append(reply)
+            at = at_next
+        return at
+
+    @property
+    def whole(self) -> bool:
+        """Whether all replies have come."""
+        return len(self.replies) == self.count
+
+    def tell(self) -> None:
+        """Give whoever asked the answers, unless he has left."""
+        if self.answered.done():
+            return
+        if self.refused is not None:
+            self.answered.set_exception(self.refused)
+        else:
+            self.answered.set_result(self.replies)
 
 
 class Link(asyncio.Protocol):
@@ -57,7 +84,7 @@ class Link(asyncio.Protocol):
         self._seconds = seconds
         self._loop = asyncio.get_running_loop()
         self._asked: deque[_Asked] = deque()
-        self._came = bytearray()
+        self._came = b""
         self._joined: list[bytes] = []
         self._transport: asyncio.Transport | None = None
         self._watch: asyncio.TimerHandle | None = None
@@ -100,18 +127,20 @@ class Link(asyncio.Protocol):
             transport.write(joined)
 
     def data_received(self, data: bytes) -> None:
-        self._came += data
-        at = 0
+        came, at = self._came + data if self._came else data, 0
         try:
-            while self._asked and (found := _reply(self._came, at)) is not None:
-                reply, at = found
-                if self._asked[0].take(reply):
-                    self._asked.popleft()
-            if at < len(self._came) and not self._asked:
+            while self._asked:
+                first = self._asked[0]
+                at = first.read(came, at)
+                if not first.whole:
+                    break
+                self._asked.popleft()
+                first.tell()
+            if at < len(came) and not self._asked:
                 raise ValueError("an answer that nobody asked for")
-        except (ValueError, IndexError):
+        except ValueError:
             self._end(PipeBroken("the answer is not of Redis"))
-        del self._came[:at]
+        self._came = came[at:]
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._end(PipeBroken(str(exc or "the connection was closed")))
@@ -159,27 +188,3 @@ def packed(commands: Sequence[Command]) -> bytes:
                 said.append(f"${size}\r\n{text}\r\n")
     done.append("".join(said).encode())
     return b"".join(done)
-
-
-def _reply(came: bytearray, at: int) -> "tuple[Reply | PipeRefused, int] | None":
-    """The reply that begins there, and where it ends; None while some of it is missing."""
-    end = came.find(_END, at)
-    if end < 0:
-        return None
-    kind, line = came[at : at + 1], bytes(came[at + 1 : end])
-    end += len(_END)
-    if kind == b"$":
-        size = int(line)
-        if size < 0:
-            return None, end
-        stop = end + size
-        if len(came) < stop + len(_END):
-            return None
-        return bytes(came[end:stop]), stop + len(_END)
-    if kind == b":":
-        return int(line), end
-    if kind == b"+":
-        return line, end
-    if kind == b"-":
-        return PipeRefused(line.decode(errors="replace")), end
-    raise ValueError("no kind of reply that is asked for here")
