@@ -11,6 +11,7 @@ from cli.keys import ACL_TEMPLATE, make_keys
 from cli.rotation.command import rotate
 from shared.contracts.config import Config
 from shared.contracts.secrets import secrets_of
+from shared.machine_proofs import read_proofs
 from shared.settings import Environment, SettingsWrong, read_config
 
 
@@ -21,6 +22,7 @@ def check(arguments: argparse.Namespace) -> int:
     if config is not None:
         for where, ref in secrets_of(config):
             env.secret(ref, where)
+        read_proofs(env, config)
     try:
         env.done()
     except SettingsWrong as error:

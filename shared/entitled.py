@@ -6,6 +6,7 @@ from collections import defaultdict
 
 from shared.contracts.config import AllowedPeople, Config
 from shared.contracts.identity import Person
+from shared.contracts.machines import Machine
 
 
 def servers_of(config: Config, email: str) -> frozenset[str]:
@@ -36,7 +37,8 @@ def may_sign_in(rules: AllowedPeople, person: Person) -> bool:
 
 
 class Admission:
-    """Who may be signed in at all: a person whom `provider.allow` no longer names is nobody.
+    """Who may be signed in at all: a person whom `provider.allow` no longer names is nobody, and so
+    is a machine that `oauth.machines` no longer names.
 
     `config`: the one in force, replaced when the file changes.
     """
@@ -45,8 +47,16 @@ class Admission:
         self.config = config
 
     def admits(self, person: Person) -> bool:
-        """See `may_sign_in`."""
+        """See `may_sign_in`; of a machine, whether it is named."""
+        if person.machine is not None:
+            return self.machine(person) is not None
         return may_sign_in(self.config.provider.allow, person)
+
+    def machine(self, person: Person) -> Machine | None:
+        """The entry of a machine; None also for a person."""
+        if person.machine is None:
+            return None
+        return self.config.oauth.machine(person.machine)
 
     def administers(self, person: Person) -> bool:
         """Whether `administrators` names the person."""
@@ -76,7 +86,14 @@ class Directory:
                 for member in set(members):
                     groups[member].append(name)
         self._groups = {person: tuple(names) for person, names in groups.items()}
+        self._machines = {one.client_id: frozenset(one.servers) for one in config.oauth.machines}
         self.digest = _digest(config)
+
+    def of(self, person: Person) -> frozenset[str]:
+        """The slugs that a person or machine may use. A machine has what its own entry names."""
+        if person.machine is not None:
+            return self._machines.get(person.machine, frozenset())
+        return self.servers_of(person.email)
 
     def servers_of(self, email: str) -> frozenset[str]:
         """See `servers_of`."""
@@ -88,5 +105,6 @@ class Directory:
 
 def _digest(config: Config) -> str:
     access = {server.slug: server.access.model_dump() for server in config.servers}
-    text = json.dumps([config.groups, access], sort_keys=True)
+    machines = {one.client_id: one.servers for one in config.oauth.machines}
+    text = json.dumps([config.groups, access, machines], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:16]

@@ -1,7 +1,8 @@
 """Following `strad.yaml` while a service runs.
 
 Who may sign in, administer and use what counts at once: `provider.allow`, `administrators`,
-`groups`, and `access` of the servers that were there at the start.
+`groups`, `access` of the servers that were there at the start, and of `oauth.machines` that were,
+all but what they prove themselves with.
 Everything else counts from the next start, and the log says so. A file with mistakes changes
 nothing: the log names them all, and what was in force stays in force.
 """
@@ -13,6 +14,7 @@ from typing import Any
 
 from shared import log
 from shared.contracts.config import Access, Config, Server
+from shared.contracts.machines import Machine
 from shared.settings import Environment, Mistake, read_config
 
 LOOK_SECONDS = 0.25
@@ -82,13 +84,26 @@ def in_force(old: Config, new: Config) -> Config:
         for server in old.servers
     )
     provider = old.provider.model_copy(update={"allow": new.provider.allow})
+    oauth = old.oauth.model_copy(update={"machines": _machines(old, new)})
     people = {
         "groups": new.groups,
         "administrators": new.administrators,
         "servers": servers,
         "provider": provider,
+        "oauth": oauth,
     }
     return old.model_copy(update=people)
+
+
+def _machines(old: Config, new: Config) -> tuple[Machine, ...]:
+    """Those of the new file that were there before, with the proof that is asked of them."""
+    found = []
+    for machine in old.oauth.machines:
+        now = new.oauth.machine(machine.client_id)
+        if now is not None:
+            proof = {"secret": machine.secret, "jwks": machine.jwks, "jwks_file": machine.jwks_file}
+            found.append(now.model_copy(update=proof))
+    return tuple(found)
 
 
 def needs_restart(old: Config, new: Config) -> list[str]:
@@ -96,11 +111,15 @@ def needs_restart(old: Config, new: Config) -> list[str]:
     found = []
     for name in type(old).model_fields:
         one, other = getattr(old, name), getattr(new, name)
-        if name == "entitlements":
-            found += [f"entitlements.{part}" for part in _parts(one, other)]
+        if name in {"entitlements", "oauth"}:
+            found += [f"{name}.{part}" for part in _parts(one, other) if part != "machines"]
         elif name not in _AT_ONCE and one != other:
             found.append(name)
     found += [f"provider.{part}" for part in _parts(old.provider, new.provider) if part != "allow"]
+    for machine in new.oauth.machines:
+        earlier = old.oauth.machine(machine.client_id)
+        if earlier is None or not earlier.proves_like(machine):
+            found.append(f"oauth.machines.{machine.client_id}")
     before = {server.slug: _without_access(server) for server in old.servers}
     after = {server.slug: _without_access(server) for server in new.servers}
     for slug in dict.fromkeys([*before, *after]):

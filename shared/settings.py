@@ -53,8 +53,10 @@ class Environment:
     mistakes: list[Mistake] = field(default_factory=list)
 
     def wrong(self, where: str, problem: str, fix: str) -> None:
-        """Note a mistake."""
-        self.mistakes.append(Mistake(where, problem, fix))
+        """Note a mistake, once."""
+        mistake = Mistake(where, problem, fix)
+        if mistake not in self.mistakes:
+            self.mistakes.append(mistake)
 
     def text(self, name: str, default: str | None = None) -> str:
         """A variable, or the content of the file that NAME_FILE names, or the default."""

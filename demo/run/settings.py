@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from shared.contracts.secrets import secrets_of
+from shared.machine_proofs import read_proofs
 from shared.settings import Environment, read_config
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -57,7 +58,9 @@ def load(environ: Mapping[str, str]) -> Settings:
     if own:
         env.variables = {"STRAD_PUBLIC_URL": settings.public_url, **environ}
         config = read_config(env, settings.config)
-        for where, ref in secrets_of(config) if config else ():
-            env.secret(ref, where)
+        if config is not None:
+            for where, ref in secrets_of(config):
+                env.secret(ref, where)
+            read_proofs(env, config)
     env.done()
     return settings

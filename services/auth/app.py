@@ -158,7 +158,10 @@ def applications(
 
     async def oauth(app: web.Application) -> AsyncIterator[None]:
         async with outside() as http:
-            app[OAUTH] = oauth_of(config, store, seal, clock, Documents(http, clock), admission)
+            known_clients = Documents(http, clock)
+            app[OAUTH] = oauth_of(
+                config, store, seal, clock, known_clients, admission, found.proofs
+            )
             yield
 
     public.cleanup_ctx.append(oauth)

@@ -1,4 +1,6 @@
-"""Sign-in links: a one-time token that an operator makes for a person, for ten minutes.
+"""Sign-in links: a one-time token that is made for a person, for ten minutes.
+
+By an operator, or by a machine that may (`login_links`).
 
 Exchanged once for a session that may look and not call tools: a link passes through mail and chat.
 A look at it uses nothing up, since mail scanners follow links too; only the person's press does.
@@ -25,14 +27,19 @@ LINK_PATH = "/auth/link"
 class _Record(Frozen):
     person: Person
     return_to: str
+    machine: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """What a link is good for. `return_to`: where it leads, a path of ours."""
+    """What a link is good for. `return_to`: where it leads, a path of ours.
+
+    `machine`: the client id of the machine that made it; None: an operator did.
+    """
 
     person: Person
     return_to: str
+    machine: str | None = None
 
 
 class LoginLinks:
@@ -44,11 +51,11 @@ class LoginLinks:
         self._clock = clock
         self._people = people
 
-    async def make(self, person: Person, to: str = HOME) -> str:
+    async def make(self, person: Person, to: str = HOME, machine: str | None = None) -> str:
         """The path and query of a new link."""
         token = new_secret()
         key = self._key(token)
-        record = _Record(person=person, return_to=safe_path(to))
+        record = _Record(person=person, return_to=safe_path(to), machine=machine)
         sealed = self._seal.seal(key, record.model_dump(), self._clock() + LINK_SECONDS)
         await self._store.put(key, sealed, LINK_SECONDS)
         return f"{LINK_PATH}?token={token}"
@@ -67,7 +74,7 @@ class LoginLinks:
             return None
         if await self._people.subject_of(record.person.email) != record.person.subject:
             return None  # unbound since
-        return Offer(record.person, record.return_to)
+        return Offer(record.person, record.return_to, record.machine)
 
     async def take(self, token: str) -> Offer | None:
         """The same, once: of two callers only one gets it."""

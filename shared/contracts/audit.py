@@ -50,7 +50,7 @@ class Entry:
 
     `session`: the beginning of the digest of the session or token that acted.
     `definition`: hash of the tool as its server listed it. `arguments`: keyed digest.
-    `by`: who did it to the person: `operator`, or an administrator's subject.
+    `by`: who did it to the person: `operator`, an administrator's subject, or a machine.
     `outcome`: result, tool-error, error, caller-left, or the name of a problem.
     """
 

@@ -27,6 +27,7 @@ from shared.contracts.fields import (
     is_loopback,
 )
 from shared.contracts.limits import LimitRules
+from shared.contracts.machines import machine_mistakes
 from shared.contracts.oauth import OAuthRules
 from shared.contracts.tools import ToolsPolicy, dead_rules
 
@@ -230,17 +231,19 @@ def cross_mistakes(config: Config) -> list[tuple[str, str, str]]:
                 known = ", ".join(sorted(config.groups)) or "none yet"
                 problem = f"there is no group `{group}`"
                 found.append((f"{where}.access.groups", problem, f"add it under groups ({known})"))
-        if mistake := _access_mistake(config, server.access):
+        if mistake := _access_mistake(config, server):
             found.append((f"{where}.access", *mistake))
         for path, problem, fix in dead_rules(server.tools):
             found.append((f"{where}.tools.{path}", problem, fix))
-    return found
+    return [*found, *machine_mistakes(config.oauth.machines, seen)]
 
 
-def _access_mistake(config: Config, access: Access) -> tuple[str, str] | None:
+def _access_mistake(config: Config, server: Server) -> tuple[str, str] | None:
+    access = server.access
     given = bool(access.people or access.groups or access.everyone)
     if config.entitlements.decision_point is None:
-        fix = "name people or groups, or set everyone: true"
-        return None if given else ("nobody may use this server", fix)
+        if given or any(server.slug in machine.servers for machine in config.oauth.machines):
+            return None
+        return "nobody may use this server", "name people or groups, or set everyone: true"
     fix = "remove it, and say it in the decision point's policies"
     return ("the decision point says who may use this server", fix) if given else None

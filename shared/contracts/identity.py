@@ -4,8 +4,9 @@ import base64
 import hashlib
 from enum import StrEnum
 from functools import cached_property
+from typing import Final
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, field_validator
 
 from shared.contracts.wire import Service
 
@@ -14,6 +15,11 @@ class Frozen(BaseModel):
     """Base of our own contracts: immutable, unknown keys are a mistake."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+MACHINE_ISSUER: Final = "urn:strad:machine"
+"""Of no provider: the issuer of people is an http(s) address."""
+_MACHINE = "machine:"
 
 
 class SessionKind(StrEnum):
@@ -26,7 +32,9 @@ class SessionKind(StrEnum):
 class Person(Frozen):
     """A person as the OpenID provider described them at sign-in (OpenID Connect Core §5.1).
 
-    `organisation`: the domain that the provider vouches for (`hd`).
+    `organisation`: the domain that the provider vouches for (`hd`). Or a machine of
+    `oauth.machines`, which acts for itself: `machine` is its client id then. What stands in place
+    of its address is none, so no rule that is written for people ever means it.
     """
 
     issuer: str
@@ -40,6 +48,16 @@ class Person(Frozen):
         """Stable identity, from issuer and sub only: an e-mail address can change hands."""
         digest = hashlib.sha256(f"{self.issuer}\0{self.sub}".encode()).digest()
         return base64.urlsafe_b64encode(digest[:20]).rstrip(b"=").decode()
+
+    @property
+    def machine(self) -> str | None:
+        """Its client id; None: a person."""
+        return self.sub if self.issuer == MACHINE_ISSUER else None
+
+    @classmethod
+    def of_machine(cls, client_id: str, name: str) -> "Person":
+        """The machine with this client id."""
+        return cls(issuer=MACHINE_ISSUER, sub=client_id, email=f"{_MACHINE}{client_id}", name=name)
 
 
 class Session(Frozen):
@@ -57,6 +75,13 @@ class Session(Frozen):
     device: str = ""
     provider_session: str | None = None
     auth_time: int | None = None
+
+    @field_validator("person")
+    @classmethod
+    def _no_machine(cls, value: Person) -> Person:
+        if value.machine is not None:
+            raise ValueError("a machine has no session")
+        return value
 
 
 class Token(Frozen):

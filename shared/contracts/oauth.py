@@ -3,6 +3,7 @@
 from pydantic import Field
 
 from shared.contracts.fields import Seconds, Strict
+from shared.contracts.machines import Machine
 
 
 class OAuthRules(Strict):
@@ -18,3 +19,10 @@ class OAuthRules(Strict):
     documents: bool = Field(
         True, description="a client's id may be the https address of a document that describes it"
     )
+    machines: tuple[Machine, ...] = Field(
+        (), description="programs that act for themselves: the client credentials grant"
+    )
+
+    def machine(self, client_id: str) -> Machine | None:
+        """The machine with this id."""
+        return next((one for one in self.machines if one.client_id == client_id), None)

@@ -10,6 +10,9 @@ def secrets_of(config: Config, service: Service | None = None) -> list[tuple[str
     found = []
     if service in (None, Service.AUTH):
         found.append(("provider.client_secret", config.provider.client_secret))
+        for number, machine in enumerate(config.oauth.machines):
+            if machine.secret is not None:
+                found.append((f"oauth.machines.{number}.secret", machine.secret))
     if service in (None, Service.RELAY):
         rules = config.entitlements
         if rules.refresh_token is not None:

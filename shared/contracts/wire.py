@@ -47,6 +47,7 @@ TOKENS_PATH: Final = "/auth/tokens"
 SESSIONS_PATH: Final = "/auth/sessions"
 PEOPLE_PATH: Final = "/auth/people"
 CLIENTS_PATH: Final = "/auth/clients"
+LINKS_PATH: Final = "/auth/links"
 AUTHORIZE_PATH: Final = "/oauth/authorize"
 TOKEN_PATH: Final = "/oauth/token"  # noqa: S105
 REGISTER_PATH: Final = "/oauth/register"

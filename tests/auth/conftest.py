@@ -25,7 +25,8 @@ from services.auth.settings import Settings
 from shared import egress
 from shared.contracts.config import Config
 from shared.contracts.wire import SESSION_COOKIE, Service
-from shared.settings import Base
+from shared.machine_proofs import read_proofs
+from shared.settings import Base, Environment
 from shared.signing import Seal
 from shared.stores.kv import KeyValue
 from shared.stores.memory import MemoryKeyValue
@@ -178,6 +179,7 @@ async def start_auth(clock: Clock) -> AsyncIterator[StartAuth]:
             public_url: str = "",
             store: KeyValue | None = None,
             config_path: Path | None = None,
+            variables: dict[str, str] | None = None,
             outside: Callable[[], ClientSession] = documents.outside,
             **changes: Any,
         ) -> Auth:
@@ -198,7 +200,9 @@ async def start_auth(clock: Clock) -> AsyncIterator[StartAuth]:
                 "",
                 config_path,
             )
-            settings = Settings(base, "demo-secret", AUDIT_SEAL)
+            env = Environment(variables or {})
+            settings = Settings(base, "demo-secret", AUDIT_SEAL, read_proofs(env, config))
+            env.done()
             public, internal = applications(settings, kept, clock, timeout=timeout, outside=outside)
             await stack.enter_async_context(serving(public, sock))
             return Auth(url, issuer, config, kept, seal, clock, http, internal=internal)

@@ -13,9 +13,10 @@ from services.auth.login_links import LINK_PATH, Offer, limited_session
 from services.auth.parts import PARTS, Parts
 from services.auth.refusals import Reason, Refused, problem
 from services.auth.return_to import HOME
-from services.auth.trail import note
+from services.auth.trail import by_machine, note
 from shared import log
 from shared.contracts.audit import Event
+from shared.contracts.machines import Machine
 from shared.web.pages import html
 
 
@@ -25,14 +26,16 @@ async def show(request: web.Request) -> web.Response:
     if "token" in request.query:
         return _cleaned(request)
     here = await parts.identify(request)
-    offered = None
+    offered, maker = None, None
     if here is None:
-        offered = _require(parts, await parts.login_links.look(_brought(request))).person
+        offer = _require(parts, await parts.login_links.look(_brought(request)))
+        offered, maker = offer.person, _maker(parts, offer)
     return html(
         request,
         parts.pages,
         "link.html",
         offered=offered,
+        maker=maker.name if maker is not None else None,
         signed_in=here.person if here else None,
         home=HOME,
     )
@@ -46,7 +49,7 @@ async def take(request: web.Request) -> web.Response:
         raise web.HTTPSeeOther(LINK_PATH)
     offer = _require(parts, await parts.login_links.take(_brought(request)))
     person = offer.person
-    await note(parts.trail, Event.LINK_USED, person)
+    await note(parts.trail, Event.LINK_USED, person, by=by_machine(offer.machine))
     rules = parts.config.sessions
     session = limited_session(
         person,
@@ -78,9 +81,18 @@ def _brought(request: web.Request) -> str:
     return token
 
 
+def _maker(parts: Parts, offer: Offer) -> Machine | None:
+    """The machine that made it, if it may make one for this person now."""
+    found = parts.config.oauth.machine(offer.machine or "")
+    if found is None or not found.login_links or parts.admission.administers(offer.person):
+        return None
+    return found
+
+
 def _require(parts: Parts, offer: Offer | None) -> Offer:
-    if offer is None:
+    if offer is None or (offer.machine is not None and _maker(parts, offer) is None):
+        # a machine that may not make it any more: what it has made is worth nothing either
         raise problem(Refused(Reason.LINK_UNUSABLE), links.sign_in(), "")
-    if not parts.flow.admission.admits(offer.person):
+    if not parts.admission.admits(offer.person):
         raise problem(Refused(Reason.NOT_ALLOWED), links.sign_in(), "")
     return offer

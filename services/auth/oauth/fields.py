@@ -1,7 +1,8 @@
 """The parameters of a request: each once, short, and in letters that can be passed on."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 
 from aiohttp import web
 
@@ -10,6 +11,7 @@ from shared.web.origin import require_form
 
 MAX_LETTERS = 1500
 _PRINTABLE = re.compile(r"[ -~]*")
+_NONE_LONGER: Mapping[str, int] = MappingProxyType({})
 _QUOTES = frozenset('"\\')
 
 
@@ -17,8 +19,15 @@ class Malformed(Exception):
     """A request whose parameters cannot be believed (RFC 6749 §3.1, "invalid_request")."""
 
 
-def read(pairs: Iterable[tuple[str, object]], known: frozenset[str]) -> dict[str, str]:
-    """The known ones; others are left alone. Raises `Malformed`."""
+def read(
+    pairs: Iterable[tuple[str, object]],
+    known: frozenset[str],
+    longer: Mapping[str, int] = _NONE_LONGER,
+) -> dict[str, str]:
+    """The known ones; others are left alone. `longer`: letters of those that may have more.
+
+    Raises `Malformed`.
+    """
     found: dict[str, str] = {}
     for name, value in pairs:
         if name not in known:
@@ -27,7 +36,7 @@ def read(pairs: Iterable[tuple[str, object]], known: frozenset[str]) -> dict[str
             raise Malformed(f"{name} is there twice.")
         if (
             not isinstance(value, str)
-            or len(value) > MAX_LETTERS
+            or len(value) > longer.get(name, MAX_LETTERS)
             or not _PRINTABLE.fullmatch(value)
         ):
             raise Malformed(f"{name} is too long, or holds odd letters.")
@@ -39,11 +48,13 @@ def read(pairs: Iterable[tuple[str, object]], known: frozenset[str]) -> dict[str
     return found
 
 
-async def of_form(request: web.Request, *known: str) -> dict[str, str]:
+async def of_form(
+    request: web.Request, *known: str, longer: Mapping[str, int] = _NONE_LONGER
+) -> dict[str, str]:
     """Those of a form. Raises `Malformed`."""
     require_form(request)
     await body.read(request)
-    return read((await request.post()).items(), frozenset(known))
+    return read((await request.post()).items(), frozenset(known), longer)
 
 
 def refused(error: str, description: str, status: int = 400) -> web.Response:

@@ -1,18 +1,22 @@
 """What the handlers of OAuth work with."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 
 from aiohttp import web
 
 from services.auth.oauth.again import Again
 from services.auth.oauth.documents import Documents
 from services.auth.oauth.known import Known
+from services.auth.oauth.machines import METHODS, MachineClient, methods_of
 from services.auth.oauth.server import Loaded, Rules, Server
 from services.auth.oauth.store import OAuthStore
 from shared.clock import Clock
 from shared.contracts.config import Config
 from shared.contracts.wire import MCP_PATH
 from shared.entitled import Admission
+from shared.machine_proofs import Proof
 from shared.signing import Seal
 from shared.stores.kv import KeyValue
 
@@ -28,6 +32,21 @@ class OAuth:
     admission: Admission
     seal: Seal
     clock: Clock
+    proofs: Mapping[str, Proof]
+
+    def machines(self) -> dict[str, MachineClient]:
+        """Those that the file names now, and that could prove themselves when auth started."""
+        digest = partial(self.seal.digest, "machine")
+        return {
+            one.client_id: MachineClient(one, self.proofs[one.client_id], digest)
+            for one in self.admission.config.oauth.machines
+            if one.client_id in self.proofs
+        }
+
+    def methods(self) -> list[str]:
+        """How machines prove who they are here; empty: there are none."""
+        used = {method for one in self.machines().values() for method in methods_of(one.proof)}
+        return [method for method in METHODS if method in used]
 
     def server(self, loaded: Loaded) -> Server:
         """Authlib's part, for one request."""
@@ -47,6 +66,7 @@ def oauth_of(
     clock: Clock,
     documents: Documents,
     admission: Admission,
+    proofs: Mapping[str, Proof],
 ) -> OAuth:
     """Everything, by the configuration."""
     kept = store_of(config, store, seal, clock)
@@ -59,6 +79,7 @@ def oauth_of(
         admission=admission,
         seal=seal,
         clock=clock,
+        proofs=proofs,
     )
 
 

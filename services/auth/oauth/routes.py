@@ -3,12 +3,21 @@
 from aiohttp import web
 
 from services.auth.limits import counting_clients
-from services.auth.oauth.handlers import authorize, clients, metadata, register, revoke, token
+from services.auth.oauth.handlers import (
+    authorize,
+    clients,
+    links,
+    metadata,
+    register,
+    revoke,
+    token,
+)
 from shared.contracts.config import Config
 from shared.contracts.wire import (
     AUTHORIZATION_SERVER_METADATA_PATH,
     AUTHORIZE_PATH,
     CLIENTS_PATH,
+    LINKS_PATH,
     REGISTER_PATH,
     REVOKE_PATH,
     TOKEN_PATH,
@@ -30,7 +39,11 @@ def oauth_routes(config: Config) -> list[Route]:
         _direct(TOKEN_PATH, counting_clients(token.post)),
         _direct(REVOKE_PATH, counting_clients(revoke.post)),
     ]
-    return [*routes, _direct(REGISTER_PATH, register.post)] if config.oauth.registration else routes
+    if config.oauth.registration:
+        routes.append(_direct(REGISTER_PATH, register.post))
+    if any(machine.login_links for machine in config.oauth.machines):
+        routes.append(_direct(LINKS_PATH, counting_clients(links.post)))
+    return routes
 
 
 def _direct(path: str, handler: Handler) -> Route:

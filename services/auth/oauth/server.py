@@ -4,6 +4,7 @@ Authlib works synchronously, so it never meets the store: what it may ask for wa
 what it decides is kept here until it is stored after. An aiohttp handler does both.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,8 +18,10 @@ from authlib.oauth2.rfc6749.requests import BasicOAuth2Payload  # type: ignore[i
 from authlib.oauth2.rfc9207 import IssuerParameter  # type: ignore[import-untyped]
 
 from services.auth.oauth import redirects
+from services.auth.oauth.assertions import Assertions
 from services.auth.oauth.description import GRANTS
 from services.auth.oauth.grants import CodeGrant, Pkce, RefreshGrant, ResourceIndicator
+from services.auth.oauth.machines import BY_ASSERTION, MachineClient, MachineGrant
 from services.auth.oauth.records import Allowed, Client, Code, Refresh
 from services.auth.oauth.store import new_access_token, new_refresh_token
 from shared.contracts import scopes
@@ -36,12 +39,13 @@ class Rules:
 
 @dataclass(slots=True)
 class Loaded:
-    """What the store knows about the request at hand."""
+    """What is known about the request at hand. `machines`: by client id, for who may be one."""
 
     client: Client | None = None
     code: Code | None = None
     refresh: Refresh | None = None
     allowed: Allowed | None = None
+    machines: Mapping[str, MachineClient] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -63,11 +67,14 @@ class Answer:
 
 
 class Asked(OAuth2Request):  # type: ignore[misc]
-    """A request: its parameters, each there once."""
+    """A request: its parameters, each there once. `authorization`: the header, that can be read."""
 
-    def __init__(self, method: str, path: str, fields: dict[str, str]) -> None:
+    def __init__(
+        self, method: str, path: str, fields: dict[str, str], authorization: str | None = None
+    ) -> None:
+        headers = {} if authorization is None else {"Authorization": authorization}
         # that the public address is https, or this machine, was checked when the settings were read
-        super().__init__(method, f"https://strad{path}")
+        super().__init__(method, f"https://strad{path}", headers=headers)
         self.payload = BasicOAuth2Payload(fields)
 
     @property
@@ -118,7 +125,11 @@ class _Issuer(IssuerParameter):  # type: ignore[misc]
 
 
 class Server(AuthorizationServer):  # type: ignore[misc]
-    """Decides about one request. `issued` and `code` are what it decided, to be stored."""
+    """Decides about one request. `issued` and `code` are what it decided, to be stored.
+
+    Of a machine: `assertion` is to be used up, whatever else becomes of the request: client id, its
+    own id and end. `refusal`: why it was not believed, for the log; `told`: for itself.
+    """
 
     def __init__(self, rules: Rules, loaded: Loaded, now: float) -> None:
         super().__init__()
@@ -128,14 +139,23 @@ class Server(AuthorizationServer):  # type: ignore[misc]
         self.issued: dict[str, Any] | None = None
         self.code: tuple[str, Code] | None = None
         self.allowed: Allowed | None = None
+        self.asked_for = ""
+        self.assertion: tuple[str, str, int] | None = None
+        self.refusal, self.told = "client-not-proved", ""
         indicator = ResourceIndicator(rules.resource)
         self.register_grant(CodeGrant, [Pkce(required=True), indicator])
         self.register_grant(RefreshGrant)
+        if loaded.machines:
+            self.register_grant(MachineGrant)
+        self.register_client_auth_method(BY_ASSERTION, Assertions(self))
         self.register_token_generator("default", self._generate)
         _Issuer(rules.issuer)(self)
 
-    def query_client(self, client_id: str) -> PublicClient | None:
+    def query_client(self, client_id: str) -> PublicClient | MachineClient | None:
         """See Authlib."""
+        self.asked_for = client_id
+        if client_id in self.loaded.machines:
+            return self.loaded.machines[client_id]
         found = self.loaded.client
         return PublicClient(found) if found is not None and found.id == client_id else None
 
@@ -164,8 +184,8 @@ class Server(AuthorizationServer):  # type: ignore[misc]
     def _generate(
         self,
         grant_type: str,
-        client: PublicClient,
-        user: Person,
+        client: PublicClient | MachineClient,
+        user: Person | None,
         scope: str,
         expires_in: int | None,
         include_refresh_token: bool,

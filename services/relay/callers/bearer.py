@@ -68,6 +68,7 @@ class Bearer:
                 reason="invalid_token" if values else "no_token",
             )
         digest, token = found
+        machine = self._admission.machine(token.person)
         self._remember(digest, token.person.subject)
         await self._seen.note(digest, token, request)
         return Principal(
@@ -75,7 +76,7 @@ class Bearer:
             digest=digest,
             session_kind=None,
             servers=token.servers,
-            read_only=token.read_only,
+            read_only=token.read_only or (machine is not None and machine.read_only),
             client=token.client,
         )
 

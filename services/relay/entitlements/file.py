@@ -15,9 +15,8 @@ class FileSource:
         self.version = self._directory.digest
 
     async def servers_of(self, person: Person) -> frozenset[str]:
-        return self._directory.servers_of(person.email)
+        return self._directory.of(person)
 
     def agrees(self, other: "FileSource", person: Person) -> bool:
         """Whether both give this person the same."""
-        mine = self._directory.servers_of(person.email)
-        return mine == other._directory.servers_of(person.email)
+        return self._directory.of(person) == other._directory.of(person)

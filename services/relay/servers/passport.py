@@ -1,7 +1,7 @@
 """`Strad-Identity`: the only way a server learns who calls (`identity: signed`).
 
-A JWT (RFC 7519, ES256) that names one person to one server for a minute. The key set that verifies
-it is public, at `/mcp/.well-known/jwks.json`.
+A JWT (RFC 7519, ES256) that names one person, or one machine (`client_id` in place of `email`), to
+one server for a minute. The key set that verifies it is public, at `/mcp/.well-known/jwks.json`.
 """
 
 from typing import Any
@@ -11,6 +11,7 @@ from joserfc.jwk import ECKey, KeySet
 from services.relay.gate import Way
 from shared import ids
 from shared.clock import Clock
+from shared.contracts.identity import Person
 from shared.signing import sign
 
 LIFE_SECONDS = 60
@@ -33,7 +34,7 @@ class Passports:
         claims = {
             "iss": self._issuer,
             "sub": way.principal.subject,
-            "email": way.principal.person.email,
+            **_who(way.principal.person),
             "aud": way.server.url,
             "iat": now,
             "exp": now + LIFE_SECONDS,
@@ -44,3 +45,8 @@ class Passports:
     def key_set(self) -> dict[str, Any]:
         """The public halves (RFC 7517): servers keep a key that will sign, and one that did."""
         return dict(self._published.as_dict(private=False))
+
+
+def _who(person: Person) -> dict[str, str]:
+    # a machine has no address: a server must not take it for one of a person
+    return {"email": person.email} if person.machine is None else {"client_id": person.machine}

@@ -6,9 +6,13 @@ The only answer of auth that a page of another origin may read.
 from aiohttp import web
 
 from services.auth.oauth.description import GRANTS
+from services.auth.oauth.machines import BY_ASSERTION
+from services.auth.oauth.machines import GRANT as MACHINE_GRANT
+from services.auth.oauth.parts import OAUTH
 from services.auth.parts import PARTS
 from shared.contracts import scopes
 from shared.contracts.wire import AUTHORIZE_PATH, REGISTER_PATH, REVOKE_PATH, TOKEN_PATH
+from shared.machine_proofs import ALGORITHMS
 
 _CORS = {
     "Access-Control-Allow-Origin": "*",
@@ -21,7 +25,7 @@ _CORS = {
 
 async def show(request: web.Request) -> web.Response:
     """The document."""
-    config = request.app[PARTS].config
+    config, methods = request.app[PARTS].config, request.app[OAUTH].methods()
     url = config.public_url
     document = {
         "issuer": url,
@@ -31,13 +35,17 @@ async def show(request: web.Request) -> web.Response:
         "scopes_supported": [scopes.EVERY_SERVER],
         "response_types_supported": ["code"],
         "response_modes_supported": ["query"],
-        "grant_types_supported": list(GRANTS),
-        "token_endpoint_auth_methods_supported": ["none"],
+        "grant_types_supported": [*GRANTS, *([MACHINE_GRANT] if methods else [])],
+        "token_endpoint_auth_methods_supported": ["none", *methods],
         "revocation_endpoint_auth_methods_supported": ["none"],
         "code_challenge_methods_supported": ["S256"],
         "authorization_response_iss_parameter_supported": True,
         "client_id_metadata_document_supported": config.oauth.documents,
     }
+    if BY_ASSERTION in methods:
+        document["token_endpoint_auth_signing_alg_values_supported"] = sorted(
+            algorithm for each in ALGORITHMS.values() for algorithm in each
+        )
     if config.oauth.registration:
         document["registration_endpoint"] = f"{url}{REGISTER_PATH}"
     return web.json_response(document, headers=_CORS)

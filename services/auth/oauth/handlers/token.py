@@ -1,20 +1,27 @@
-"""POST /oauth/token: a code or a refresh token becomes an access token (RFC 6749 §3.2)."""
+"""POST /oauth/token: a code or a refresh token becomes an access token (RFC 6749 §3.2).
+
+Or a machine gets one for itself, where there are machines.
+"""
 
 from typing import Any
 
 from aiohttp import web
 
-from services.auth.oauth import fields
+from services.auth.oauth import fields, proving
+from services.auth.oauth.machines import GRANT as MACHINE_GRANT
 from services.auth.oauth.parts import OAUTH, OAuth
 from services.auth.oauth.records import Allowed
 from services.auth.oauth.server import Answer, Asked, Loaded
+from services.auth.oauth.tries import Tries
 from services.auth.parts import PARTS
 from services.auth.trail import note
-from shared import log
+from shared import ids, log
+from shared.contracts import scopes
 from shared.contracts.audit import Event
+from shared.contracts.identity import Token
 from shared.contracts.wire import TOKEN_PATH
 
-_KNOWN = ("grant_type", "code", "redirect_uri", "client_id", "client_secret", "code_verifier")
+_KNOWN = ("grant_type", "code", "redirect_uri", "code_verifier", *proving.FIELDS)
 _MORE = ("refresh_token", "scope", "resource")
 
 
@@ -22,13 +29,43 @@ async def post(request: web.Request) -> web.Response:
     """A token, or the error by its name."""
     oauth = request.app[OAUTH]
     try:
-        given = await fields.of_form(request, *_KNOWN, *_MORE)
+        given = await fields.of_form(request, *_KNOWN, *_MORE, longer=proving.LONG)
     except fields.Malformed as error:
         return fields.refused("invalid_request", str(error))
-    answer = await _answer(request, oauth, given)
+    if given.get("grant_type") == MACHINE_GRANT and oauth.machines():
+        answer = await _for_a_machine(request, oauth, given)
+    else:
+        answer = _plain(await _answer(request, oauth, given))
     if answer.status != 200:
         log.event("oauth-token-refused", error=answer.body.get("error"))
-    return web.json_response(answer.body, status=answer.status, headers={"Pragma": "no-cache"})
+    headers = {"Pragma": "no-cache"} | answer.headers
+    return web.json_response(answer.body, status=answer.status, headers=headers)
+
+
+async def _for_a_machine(request: web.Request, oauth: OAuth, given: dict[str, str]) -> Answer:
+    parts = request.app[PARTS]
+    server, answer = await proving.proved(
+        request, oauth, given, lambda server, asked: server.create_token_response(asked)
+    )
+    client = proving.client_of(oauth, server)
+    if answer.status != 200 or server.issued is None or client is None:
+        return answer if answer.status != 200 else _ended()
+    await Tries(parts, oauth.seal, request).given(client.client_id, "token")
+    now = int(oauth.clock())
+    record = Token(
+        id=ids.new_id(),
+        person=client.person,
+        label=client.machine.name,
+        servers=scopes.servers(server.issued["scope"]),
+        created=now,
+        expires=now + oauth.rules.access,
+        read_only=client.machine.read_only,
+        client=client.client_id,
+    )
+    await note(parts.trail, Event.TOKEN_CREATED, client.person, token=record.id)
+    await oauth.store.give(record, server.issued["access_token"])
+    log.event("machine-token", client=client.client_id, token=record.id)
+    return answer
 
 
 async def _answer(request: web.Request, oauth: OAuth, given: dict[str, str]) -> Answer:
@@ -48,7 +85,7 @@ async def _answer(request: web.Request, oauth: OAuth, given: dict[str, str]) -> 
     server = oauth.server(loaded)
     answer: Answer = server.create_token_response(Asked("POST", TOKEN_PATH, given))
     if answer.status != 200 or server.issued is None or loaded.allowed is None:
-        return _plain(answer)
+        return answer
     issued = await _claimed(oauth, secret, server.issued, refreshes=loaded.refresh is not None)
     if issued is None:
         return await _used_twice(request, oauth, loaded.allowed, str(grant_type))
