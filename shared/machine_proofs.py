@@ -3,12 +3,13 @@ and by `strad check`."""
 
 import json
 import re
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from joserfc.errors import JoseError
+from joserfc.errors import JoseError, SecurityWarning
 from joserfc.jwk import ECKey, RSAKey, import_key
 
 from shared.contracts.config import Config
@@ -100,7 +101,9 @@ def _key(given: Any) -> tuple[PublicKey, tuple[str, ...]]:
     if not _PRIVATE.isdisjoint(given):
         # it was in a file that others read: whoever mends this should not keep using it
         raise _Unusable("holds a private key, which only the machine may have: make a new pair")
-    key = import_key(given)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SecurityWarning)  # of weak keys, which are refused below
+        key = import_key(given)
     usable = (isinstance(key, ECKey) and key.curve_name == "P-256") or (
         isinstance(key, RSAKey) and key.raw_value.key_size >= MIN_RSA_BITS
     )

@@ -1,6 +1,6 @@
 """Sign-in and tokens in a real browser: what it keeps, sends, refuses and shows."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 
 import pytest
 from aiohttp import web
@@ -8,7 +8,8 @@ from playwright.async_api import Browser, BrowserContext, Page, Request
 
 from services.auth.operator import links
 from shared.contracts.wire import SESSION_COOKIE, SIGN_IN_COOKIE
-from tests.auth.conftest import Auth, free_socket, serving
+from tests.auth.conftest import Auth, StartBoth, free_socket, serving
+from tests.auth.machine import desk, with_machines
 from tests.auth.test_people import desk_of
 
 pytestmark = pytest.mark.browser
@@ -159,12 +160,24 @@ async def test_no_page_is_wider_than_its_window(
     await context.close()
 
 
+async def by_operator(auth: Auth) -> str:
+    """The address of a link to Ada's sessions."""
+    return (await links.make(desk_of(auth), "ada@strad.test", "/auth/sessions")).split("\n")[0]
+
+
+async def by_machine(auth: Auth) -> str:
+    """The same, by a service."""
+    made = await desk(auth).link(to="/auth/sessions")
+    return str(made.body["link"])
+
+
+@pytest.mark.parametrize("made", [by_operator, by_machine])
 async def test_the_token_of_a_sign_in_link_stays_nowhere_in_the_browser(
-    context: BrowserContext, auth: Auth
+    context: BrowserContext, start_both: StartBoth, made: Callable[[Auth], Awaitable[str]]
 ) -> None:
+    auth = await with_machines(start_both)
     await auth.signed_in()
-    said = await links.make(desk_of(auth), "ada@strad.test", "/auth/sessions")
-    address = said.split("\n")[0]
+    address = await made(auth)
     token = address.partition("token=")[2]
     page = await context.new_page()
     sent: list[str] = []

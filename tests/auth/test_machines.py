@@ -217,9 +217,9 @@ async def test_a_dump_of_the_store_holds_no_secret_token_or_assertion(machines: 
     got = (await machine.token(client_assertion=assertion)).body["access_token"]
     await MachineClient(machines).token()
     kept = repr(vars(machines.store))
-    for secret in (SECRET, got, assertion, "an-id-of-its-own"):
+    for secret in (SECRET, got, assertion, "an-id-of-its-own", "robot", "report"):
         assert secret not in kept
-    assert keys.OAUTH.key("assertion", "robot") in kept
+    assert keys.OAUTH.key("assertion") in kept
 
 
 async def test_nobody_is_a_machine_while_it_cannot_be_told_or_remembered(

@@ -4,15 +4,19 @@ import asyncio
 import json
 import os
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from demo.run.ports import free_ports
+from demo.run.settings import Settings
 from tests.conformance.suite import NODE, PACKAGE, RUN_SECONDS, is_installed
 from tests.conftest import need
 from tests.live import LiveStack
+from tests.stack.conftest import quick_config
 from tests.stack.connecting import allow, registered
+from tests.stack.machines import machines_in
 from tests.visitor import Visitor, ask
 
 pytestmark = [pytest.mark.node, pytest.mark.stack]
@@ -23,10 +27,23 @@ def answer(visitor: Visitor, address: str) -> None:
     assert ask(allow(visitor, address)).status == 200
 
 
-async def test_every_check_of_an_authorization_server_passes(
-    stack: LiveStack, tmp_path: Path
-) -> None:
+@pytest.fixture(params=["people only", "machines too"])
+def installed(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[LiveStack]:
+    """What the metadata says differs."""
     need(is_installed(), "Node 22 and the conformance package: `npm ci`")
+    if request.param == "people only":
+        yield request.getfixturevalue("stack")
+        return
+    config = quick_config(tmp_path / "strad.yaml", machines_in(tmp_path))
+    with LiveStack(Settings(free_ports(1, in_a_row=2)[0], config=config)) as live:
+        yield live
+
+
+async def test_every_check_of_an_authorization_server_passes(
+    installed: LiveStack, tmp_path: Path
+) -> None:
+    stack, tmp_path = installed, tmp_path / "verdicts"
+    tmp_path.mkdir()
     (port,) = free_ports(1)
     client = await asyncio.to_thread(registered, stack.url, f"http://127.0.0.1:{port}/callback")
     visitor = await asyncio.to_thread(stack.visitor, "ada")

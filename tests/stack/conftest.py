@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -9,6 +10,7 @@ import yaml
 from demo.run.ports import free_ports
 from demo.run.settings import DEMO_CONFIG, Settings
 from tests.live import LiveStack
+from tests.stack.machines import machines_in
 
 DEADLINE_SECONDS = 2
 
@@ -17,15 +19,15 @@ DEADLINE_SECONDS = 2
 def fragile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveStack]:
     """A stack whose parts may be stopped; who stops one starts it again."""
     folder = tmp_path_factory.mktemp("fragile")
-    config = quick_config(folder / "strad.yaml")
+    config = quick_config(folder / "strad.yaml", machines_in(folder))
     (port,) = free_ports(1, in_a_row=2)
     with LiveStack(Settings(port, config=config, data=folder / "data", faults=True)) as live:
         yield live
 
 
-def quick_config(path: Path) -> Path:
-    """The demo's configuration with servers that have two seconds to answer."""
-    value = yaml.safe_load(DEMO_CONFIG.read_text())
+def quick_config(path: Path, machines: list[dict[str, Any]]) -> Path:
+    """The demo's configuration with servers that have two seconds to answer, and machines."""
+    value = yaml.safe_load(DEMO_CONFIG.read_text()) | {"oauth": {"machines": machines}}
     for server in value["servers"]:
         server["timeout"] = DEADLINE_SECONDS
     path.write_text(yaml.safe_dump(value))

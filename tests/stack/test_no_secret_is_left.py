@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from urllib.parse import parse_qs, quote, urlsplit
+from urllib.parse import parse_qs, quote, urlencode, urlsplit
 
 import pytest
 
@@ -14,11 +14,13 @@ from shared.web.serve import MAX_LINE
 from tests.live import ACCOUNTS, LiveStack, link, login_link, make_token, revoke_tokens
 from tests.stack.callers import hello, message, post
 from tests.stack.connecting import connect
+from tests.stack.machines import ASSERTION, FORM, KEY, SECRET, beside, by_secret, signed
 from tests.visitor import Visitor, ask
 
 pytestmark = pytest.mark.stack
 
 CANARY = "canary-7f3a-"
+CHARLES = "charles@strad.test"
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +31,8 @@ def told(fragile: LiveStack) -> dict[str, str]:
     secrets["token"] = make_token(visitor, label=f"{CANARY}label")
     secrets |= connect(visitor)
     use(fragile, visitor, secrets["access token"])
-    secrets["sign-in link"] = follow_a_link(fragile)
+    secrets["sign-in link"] = follow_a_link(fragile, login_link(fragile, "ada@strad.test"))
+    secrets |= machines_at_work(fragile)
     use(fragile, visitor, secrets["token"])
     misuse(fragile, visitor)
     while_parts_are_down(fragile, visitor, secrets["token"])
@@ -58,20 +61,47 @@ def sign_in_slowly(stack: LiveStack, visitor: Visitor) -> dict[str, str]:
     }
 
 
-def follow_a_link(stack: LiveStack) -> str:
-    """A sign-in link from the operator's command to the press of its button; gives its token."""
-    address = login_link(stack, "ada@strad.test")
-    visitor = stack.visitor()
-    away = visitor.get(address.removeprefix(stack.url))
-    assert (away.status, away.location) == (303, "/auth/link")
-    visitor.get(away.location)
-    assert visitor.post("/auth/link", {}).status == 303
+def follow_a_link(stack: LiveStack, address: str) -> str:
+    """A sign-in link to the press of its button; gives its token."""
+    visitor = press(stack, address)
     # it looks, and calls nothing, whatever it is asked from
     call = {"name": "list_toys", "arguments": {}, "page": "ui://catalog/view-v1", "surface": "app"}
     assert visitor.get("/").status == 200
     assert visitor.post_json("/apps/catalog/tools/call", call).status == 403
     assert visitor.post("/auth/tokens", {"label": "x", "life": "86400"}).status == 403
     return parse_qs(urlsplit(address).query)["token"][0]
+
+
+def press(stack: LiveStack, address: str) -> Visitor:
+    """Who has followed a link, and pressed its button."""
+    visitor = stack.visitor()
+    away = visitor.get(address.removeprefix(stack.url))
+    assert (away.status, away.location) == (303, "/auth/link")
+    visitor.get(away.location)
+    assert visitor.post("/auth/link", {}).status == 303
+    return visitor
+
+
+def machines_at_work(stack: LiveStack) -> dict[str, str]:
+    """A token by a secret, one by an assertion, both used; and a sign-in link, used too."""
+    stack.visitor("charles")
+    secret, link = beside(stack, SECRET), by_secret(stack, "desk", "/auth/links", person=CHARLES)
+    assert press(stack, str(link["link"])).get("/").status == 200
+    secrets = {"machine's secret": secret, "machine's key": beside(stack, KEY).split("\n")[1]}
+    secrets["link of a machine"] = parse_qs(urlsplit(str(link["link"])).query)["token"][0]
+    resource = f"{stack.url}/mcp"
+    asked = {"grant_type": "client_credentials", "resource": resource}
+    secrets["machine's token"] = by_secret(stack, "report", "/oauth/token", **asked)["access_token"]
+    assertion = signed(stack, f"{CANARY}jti")
+    proof = {"client_assertion": assertion, "client_assertion_type": ASSERTION}
+    for status in (200, 401):
+        sent = ask(f"{stack.url}/oauth/token", "POST", body=urlencode(asked | proof), headers=FORM)
+        assert sent.status == status, sent.text
+    secrets["assertion"] = assertion
+    assert hello(f"{stack.url}/mcp/catalog", secrets["machine's token"]).status == 200
+    wrong = urlencode(asked | {"client_id": "report", "client_secret": f"{CANARY}wrong"})
+    assert ask(f"{stack.url}/oauth/token", "POST", body=wrong, headers=FORM).status == 401
+    return secrets
 
 
 def use(stack: LiveStack, visitor: Visitor, token: str) -> None:

@@ -65,7 +65,7 @@ def client_of(oauth: OAuth, server: Server) -> MachineClient | None:
 
 async def _claim(oauth: OAuth, client_id: str, jti: str, end: int) -> bool:
     """Use an assertion up: of two who bring the same, one only gets True."""
-    key = keys.OAUTH.key("assertion", client_id, oauth.seal.digest("assertion", jti))
+    key = keys.OAUTH.key("assertion", oauth.seal.digest("assertion", f"{client_id}\0{jti}"))
     seconds = max(1, end + LEEWAY_SECONDS + 1 - int(oauth.clock()))
     return await oauth.store.add_once(key, seconds)
 

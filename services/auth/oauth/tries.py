@@ -27,9 +27,9 @@ class Tries:
     def __init__(self, parts: Parts, seal: Seal, request: web.Request) -> None:
         self._store = parts.store
         self._now = int(parts.clock())
+        self._seal = seal
         address = origin_of(client_address(request, parts.config.trusted_proxies))
-        # a dump tells nobody's address
-        self._from = self._key("failed", "from", seal.digest("origin", address))
+        self._from = self._key("failed", "from", address)
 
     async def check(self, client_id: str | None) -> None:
         """Raises TOO_MANY_REQUESTS. `client_id`: of a machine that there is, or None."""
@@ -63,8 +63,10 @@ class Tries:
     def _at(self, client_id: str) -> str:
         return self._key("failed", "at", client_id)
 
-    def _key(self, *parts: str) -> str:
-        return keys.OAUTH.key("machine", *parts, str(self._now // WINDOW_SECONDS))
+    def _key(self, what: str, of: str, whose: str) -> str:
+        # a dump tells nobody's address, and which machines there are
+        digest = self._seal.digest("machine-tries", whose)
+        return keys.OAUTH.key("machine", what, of, digest, str(self._now // WINDOW_SECONDS))
 
     def _too_many(self, reason: str) -> Problem:
         wait = WINDOW_SECONDS - self._now % WINDOW_SECONDS
