@@ -22,7 +22,7 @@ from tests.auth.machine import (
     with_machines,
 )
 from tests.auth.oauth_client import OAuthClient
-from tests.auth.test_admission import eventually, write
+from tests.auth.test_admission import allow, eventually, write
 from tests.auth.test_login_links import followed, pressed
 from tests.auth.test_machines import written
 from tests.auth.test_people import desk_of
@@ -195,7 +195,7 @@ async def test_who_may_not_sign_in_any_more_gets_no_link(
     address = (await desk(auth).link()).body["link"]
     browser = auth.browser()
     await followed(auth, browser, address)
-    write(path, auth, people=["charles@strad.test"])
+    allow(path, auth, people=["charles@strad.test"])
 
     async def out() -> bool:
         return (await desk(auth).link()).status == 403
@@ -203,3 +203,22 @@ async def test_who_may_not_sign_in_any_more_gets_no_link(
     await eventually(out)
     assert (await told(auth, "link-made"))[-1]["reason"] == "not-allowed"
     assert_refused(await pressed(auth, browser), "not-allowed", 403)
+
+
+async def test_who_has_become_an_administrator_is_not_signed_in_by_a_link_of_a_machine(
+    start_both: StartBoth, tmp_path: Path
+) -> None:
+    path = tmp_path / "strad.yaml"
+    auth = await with_machines(start_both, config_path=path)
+    await auth.signed_in()
+    address = (await desk(auth).link()).body["link"]
+    browser = auth.browser()
+    await followed(auth, browser, address)
+    write(path, auth, administrators=["ada@strad.test"])
+
+    async def promoted() -> bool:
+        return (await desk(auth).link()).status == 403
+
+    await eventually(promoted)
+    assert_refused(await pressed(auth, browser), "link-unusable")
+    assert not await auth.has_session(browser)
