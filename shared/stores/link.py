@@ -78,7 +78,7 @@ class _Asked:
 
 
 class Link(asyncio.Protocol):
-    """One connection. `seconds`: so long an answer may take; then all who wait get none."""
+    """One connection. `seconds`: so long an answer may take; then the connection is given up."""
 
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
@@ -154,21 +154,24 @@ class Link(asyncio.Protocol):
         if not self._asked:
             return
         if self._asked[0].until <= self._loop.time():
-            self._end(TimeoutError("no answer in time"))
+            self._end(PipeBroken("an answer is missing"))
         else:
             self._watch = self._loop.call_at(self._asked[0].until, self._look)
 
     def _end(self, why: Exception) -> None:
+        """Nobody who waits gets an answer here; who has not waited for long may ask elsewhere."""
         # answers come in order: after one that is missing nobody could tell whose the next one is
         if self._transport is not None:
             self._transport.abort()
         if self._watch is not None:
             self._watch.cancel()
             self._watch = None
+        now = self._loop.time()
         while self._asked:
-            answered = self._asked.popleft().answered
-            if not answered.done():
-                answered.set_exception(why)
+            asked = self._asked.popleft()
+            late = asked.until <= now
+            if not asked.answered.done():
+                asked.answered.set_exception(TimeoutError("no answer in time") if late else why)
 
 
 def packed(commands: Sequence[Command]) -> bytes:

@@ -38,17 +38,18 @@ class Pipe:
         return cls(at, user, password, seconds)
 
     async def ask(self, commands: Sequence[Command]) -> list[Reply]:
-        """The answers to all commands, in one round trip. Raises an `OSError`.
+        """The answers to all commands, in one round trip and in time. Raises an `OSError`.
 
-        Only a connection that has broken off since it was used is replaced, and once.
+        A connection that breaks off, or on which somebody has waited too long, is replaced once.
         """
-        link = self._link
+        link, until = self._link, asyncio.get_running_loop().time() + self._seconds
         if link is not None and link.open:
             try:
                 return await link.ask(commands)
             except PipeBroken:
                 pass
-        return await (await self._connected()).ask(commands)
+        async with asyncio.timeout_at(until):
+            return await (await self._connected()).ask(commands)
 
     def close(self) -> None:
         """Let go of the connection."""
