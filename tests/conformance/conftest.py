@@ -45,8 +45,8 @@ def relay(
 
 @pytest.fixture
 async def relayed(relay: LoneRelay, everything: str, guards: dict[str, int]) -> AsyncIterator[str]:
-    """The address of the servers behind one replica, for a client that sends no token."""
-    async with edge(relay, [relay.url], everything, guards) as url:
+    """The address of the servers behind both replicas in turn, for a client without a token."""
+    async with edge(relay, [one.url for one in relay.replicas], everything, guards) as url:
         yield url
 
 

@@ -51,6 +51,23 @@ async def test_a_changed_list_is_told_once_and_with_the_callers_own_id(
         assert await heard.nothing()
 
 
+async def test_a_stream_goes_on_though_nothing_is_told_for_longer_than_the_server_has() -> None:
+    async def one(era: str, path: str) -> None:
+        server = FAKES[era]()
+        async with (
+            server.served() as url,
+            house([{"slug": "a", "url": url, "timeout": 1}]) as h,
+            listening(h, path, LISTS) as (_, heard),
+        ):
+            assert await heard.nothing(2.2), (era, path)
+            server.grow("tools")
+            await server.changed("tools")
+            assert await heard.next() == _tagged("tools/list_changed"), (era, path)
+
+    # each only waits: all of them at once
+    await asyncio.gather(*(one(era, path) for era in FAKES for path in ("/mcp/a", "/mcp")))
+
+
 @both_eras
 @both_views
 async def test_what_was_not_asked_for_is_not_told(era: str, path: str) -> None:

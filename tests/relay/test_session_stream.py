@@ -70,6 +70,24 @@ async def test_a_changed_list_is_told_once(era: str, path: str, uri: str, kind: 
         await _streams(server, 0)
 
 
+async def test_a_stream_goes_on_though_nothing_is_told_for_longer_than_the_server_has() -> None:
+    async def one(era: str, path: str) -> None:
+        server = FAKES[era]()
+        async with (
+            server.served() as url,
+            house([{"slug": "a", "url": url, "timeout": 1}]) as h,
+        ):
+            caller = await OldCaller.begin(h, path)
+            async with hearing(caller) as heard:
+                assert await heard.nothing(2.2), (era, path)
+                server.grow("tools")
+                await server.changed("tools")
+                assert await heard.next() == _changed("tools"), (era, path)
+
+    # each only waits: all of them at once
+    await asyncio.gather(*(one(era, path) for era in FAKES for path in ("/mcp/a", "/mcp")))
+
+
 @everywhere
 async def test_a_subscription_at_one_replica_is_told_on_the_stream_at_another(
     era: str, path: str, uri: str
