@@ -7,7 +7,8 @@ from mcp.shared.exceptions import MCPError
 
 from shared.stores.memory import MemoryKeyValue
 from tests.relay.house import House, house
-from tests.relay.upstreams import sdk_app, served, toy_server
+from tests.relay.old_caller import OldCaller, message
+from tests.relay.upstreams import LegacyFake, modern_fake, sdk_app, served, toy_server
 
 MODES = ("legacy", "2026-07-28")
 LIST = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
@@ -93,6 +94,34 @@ async def test_a_token_that_may_only_read_calls_nothing_that_may_change(
             assert caught.value.error.code == -32602
             with pytest.raises(MCPError, match="Unknown tool"):
                 await client.call_tool(f"{prefix}nothing", {})
+
+
+@pytest.mark.parametrize("era", ["legacy", "modern"])
+async def test_a_token_that_may_only_read_says_nothing_that_strad_does_not_know(era: str) -> None:
+    vendor = ("tasks/cancel", "vendor/delete", "Tools/Call", "tools/call ", "notifications/x")
+
+    def said(*_: Any) -> Any:
+        return {"result": {"resultType": "complete"}}
+
+    fake = LegacyFake() if era == "legacy" else modern_fake([], **dict.fromkeys(vendor, said))
+    async with fake.served() as url, house([{"slug": "x", "url": url}]) as h:
+        h.tokens["ada"] = await h.token(read_only=True)
+        caller = await OldCaller.begin(h, "/mcp/x") if era == "legacy" else None
+        for method in vendor:
+            if caller is None:
+                status, body = await h.modern("/mcp/x", method)
+            else:
+                async with caller.post(message(method)) as response:
+                    status, body = response.status, await response.json()
+                assert await caller.tell(method.replace("notifications/x", "vendor/x")) == 202
+            assert (status, body["error"]["code"]) == (200 if caller else 400, -32602)
+            assert body["error"]["data"]["reason"] == "read-only-token"
+        if caller is not None:
+            assert (await caller.ask("tools/list"))[-1]["result"]["tools"]
+        assert not set(fake.methods) & {*vendor, "vendor/x"}
+        h.tokens["ada"] = await h.token(read_only=False)
+        if caller is None:
+            assert (await h.modern("/mcp/x", "vendor/delete"))[0] == 200
 
 
 async def test_an_access_token_costs_the_same_one_round_trip() -> None:

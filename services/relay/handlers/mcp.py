@@ -13,6 +13,7 @@ from services.relay.callers.limits import Limits
 from services.relay.changes.alive import Alive, Watch
 from services.relay.entitlements.epochs import SURE_SECONDS
 from services.relay.gate import Gate
+from services.relay.handlers import reading
 from services.relay.handlers.legacy import Sessioned
 from services.relay.handlers.modern import Modern
 from services.relay.messages import rpc
@@ -73,7 +74,9 @@ class Mcp:
             return rpc.answer(message.get("id"), outcome, 406)
         modern = inbound.is_modern(request, message)
         answer = self._modern.post if modern else self._sessioned.post
-        ask = partial(answer, request, view, raw, message, alive)
+        ask: Ask = partial(answer, request, view, raw, message, alive)
+        if not reading.may_be_passed_on(request[PRINCIPAL], message):
+            ask = partial(reading.refuse, self._audit, request, view, message, modern=modern)
         return await self._told(request, view, message, ask)
 
     async def get(self, request: web.Request) -> web.StreamResponse:
