@@ -60,6 +60,12 @@ lock: .venv/stamp ## the locks in requirements/, from pyproject.toml (ARGS=--upg
 	    --generate-hashes --no-emit-index-url --custom-compile-command 'make lock' $(ARGS) \
 	    --extra $$extra pyproject.toml -o requirements/$$extra.lock || exit 1; \
 	done
+	@for peer in fastmcp/3.11 contextforge/3.12; do \
+	  PIP_CONFIG_FILE=/dev/null $(BIN)/uv pip compile --quiet --universal \
+	    --python-version $${peer#*/} --generate-hashes --no-emit-index-url \
+	    --custom-compile-command 'make lock' $(ARGS) \
+	    --group pyproject.toml:peer-$${peer%/*} -o requirements/peer-$${peer%/*}.lock || exit 1; \
+	done
 
 clean: ## remove what was made, but no data
 	@rm -rf .venv .venv-run node_modules .cache .mypy_cache .ruff_cache .pytest_cache \

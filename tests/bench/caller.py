@@ -3,7 +3,7 @@
 import asyncio
 import json
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -28,10 +28,14 @@ class CallFailed(Exception):
 
 @dataclass(frozen=True)
 class Times:
-    """What some calls took. `each` in seconds, sorted; `total` is wall time of them all."""
+    """What some calls took. `each` in seconds, sorted; `total` is wall time of them all.
+
+    `cpu`: processor time of what was watched meanwhile, in seconds.
+    """
 
     each: tuple[float, ...]
     total: float
+    cpu: float = 0.0
 
     def percentile(self, share: float) -> float:
         """The time that this share of the calls took at most, in seconds."""
@@ -54,33 +58,41 @@ class Call:
     arguments: Mapping[str, object] = field(default_factory=lambda: {"text": TEXT})
     expect: bytes = TEXT.encode()
 
-    async def measure(self, callers: int, calls: int) -> Times:
+    async def measure(
+        self, callers: int, calls: int, used: Callable[[], float] = lambda: 0.0
+    ) -> Times:
         """Make `calls` calls, shared by `callers` who each wait for an answer before the next.
 
-        Sessions are opened before the clock runs. Raises `CallFailed`.
+        Sessions are opened before the clock runs. `used`: the processor time, in seconds, that
+        what is watched has used until now. Raises `CallFailed`.
         """
         connector = TCPConnector(limit=0)
         async with ClientSession(connector=connector, cookie_jar=DummyCookieJar()) as http:
             extra = [await self.opened(http) for _ in range(callers)]
             each: list[float] = []
             left = iter(range(calls))
-            started = time.perf_counter()
+            before, started = used(), time.perf_counter()
             async with asyncio.TaskGroup() as group:
                 for headers in extra:
                     group.create_task(self._work(http, headers, left, each))
-            return Times(tuple(sorted(each)), time.perf_counter() - started)
+            total = time.perf_counter() - started
+            return Times(tuple(sorted(each)), total, used() - before)
 
     async def _work(
         self, http: ClientSession, headers: dict[str, str], left: Iterator[int], each: list[float]
     ) -> None:
-        body = self.body("tools/call", {"name": self.tool, "arguments": dict(self.arguments)})
+        body = self.tool_call()
         for _ in left:
-            started = time.perf_counter()
-            async with http.post(self.url, data=body, headers=headers) as answer:
-                text = await answer.read()
-                if answer.status != 200 or self.expect not in text:
-                    raise CallFailed(f"{self.url}: {answer.status} {text[:500]!r}")
-            each.append(time.perf_counter() - started)
+            each.append(await self.once(http, headers, body))
+
+    async def once(self, http: ClientSession, headers: Mapping[str, str], body: bytes) -> float:
+        """One request, and the seconds that it took. Raises `CallFailed`."""
+        started = time.perf_counter()
+        async with http.post(self.url, data=body, headers=headers) as answer:
+            text = await answer.read()
+            if answer.status != 200 or self.expect not in text:
+                raise CallFailed(f"{self.url}: {answer.status} {text[:500]!r}")
+        return time.perf_counter() - started
 
     async def opened(self, http: ClientSession) -> dict[str, str]:
         """What each request of one more caller carries, after its handshake if it has one."""
@@ -101,6 +113,10 @@ class Call:
         async with http.post(self.url, data=note, headers=headers) as answer:
             await answer.read()
         return headers
+
+    def tool_call(self) -> bytes:
+        """The request that is measured."""
+        return self.body("tools/call", {"name": self.tool, "arguments": dict(self.arguments)})
 
     def body(self, method: str, params: Mapping[str, object]) -> bytes:
         """A request."""

@@ -34,6 +34,10 @@ class Paths:
             headers["Authorization"] = f"Bearer {self.relay.token}"
         return Call(self.urls[way, server], era, headers)
 
+    def pids(self, way: str, server: str) -> list[int]:
+        """The processes that the way adds."""
+        return [child.pid for child in self.between[way, server]]
+
 
 @contextmanager
 def paths(folder: Path) -> Iterator[Paths]:

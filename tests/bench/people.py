@@ -45,6 +45,9 @@ class Size:
     looks: int = 5_000
 
 
+SIZES = (Size(people=1_000), Size(servers=50), Size())
+
+
 @dataclass(frozen=True, slots=True)
 class Cost:
     """Seconds and MiB. `first`: asked and kept; `again`: from Redis; of people with all servers."""

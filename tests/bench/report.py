@@ -1,4 +1,4 @@
-"""The measured part of docs/performance.md."""
+"""The measured parts of docs/performance.md, and the text of the first: calls."""
 
 import os
 import platform
@@ -7,12 +7,10 @@ from importlib.metadata import version
 from pathlib import Path
 
 from demo.run.settings import ROOT
-from tests.bench.caller import Era, Times
+from tests.bench.caller import Era
 from tests.bench.paths import SERVERS, WAYS
-from tests.bench.people import Cost
 from tests.bench.rounds import Cell, Load, Sample
 from tests.bench.startup import Startup
-from tests.bench.streams import Streams
 
 DOCUMENT = ROOT / "docs" / "performance.md"
 MARKS = {
@@ -25,6 +23,8 @@ MARKS = {
         ("pages", " pages"),
         ("people", " people"),
         ("streams", " streams"),
+        ("sessions", " sessions"),
+        ("peers", " peers"),
     )
 }
 
@@ -40,72 +40,15 @@ def write(text: str, begin: str, end: str, document: Path = DOCUMENT) -> None:
     document.write_text(f"{before}{begin}\n{text}\n\n{end}{after}")
 
 
-def pages_text(served: dict[tuple[str, str], Times], shown: dict[str, Times]) -> str:
-    """What it takes to open a page: facts and a table."""
-    rows = ["| what | way | p50 | p95 |", "|---|---|--:|--:|"]
-    named = [(part, way, times) for (part, way), times in served.items()]
-    named += [("to the result in the page", way, times) for way, times in shown.items()]
-    for part, way, times in named:
-        p50, p95 = (times.percentile(share) * 1000 for share in (0.5, 0.95))
-        rows.append(f"| {part} | {way} | {p50:.1f} | {p95:.1f} |")
-    count = (len(next(iter(some.values())).each) for some in (served, shown))
-    head = "{} requests of each kind, and {} openings in Chromium, each way. Times in milliseconds."
-    return "\n\n".join((_facts(), head.format(*count), "\n".join(rows)))
-
-
-def people_text(cost: Cost) -> str:
-    """What many people and servers cost: facts and a table."""
-    rows = [
-        "| what | |",
-        "|---|--:|",
-        f"| the file is read and checked, of a processor | {cost.read:.1f} s |",
-        f"| memory of it and its index, in each relay | {cost.memory:.0f} MiB |",
-        f"| a person's servers, from the index: p50, p99 | {_micro(cost.index)} |",
-        f"| a grant of all servers, asked and kept in Redis: p50, p99 | {_micro(cost.first)} |",
-        f"| the same, from Redis: p50, p99 | {_micro(cost.again)} |",
-        f"| memory of all people's grants of all servers, in Redis | {cost.kept:.0f} MiB |",
-    ]
-    size = cost.size
-    head = f"{size.people:,} people in groups, {size.servers} servers. One caller, no HTTP."
-    return "\n\n".join((_facts(), head, "\n".join(rows)))
-
-
-def _micro(times: Times) -> str:
-    return ", ".join(f"{times.percentile(share) * 1e6:.0f} µs" for share in (0.5, 0.99))
-
-
-def streams_text(found: dict[str, Streams]) -> str:
-    """What idle streams cost: facts and a table."""
-    rows = [
-        "| callers speak | streams | MiB | KiB each | opened in s | idle CPU % | call p50 "
-        "| call p99 | told half | told all |",
-        "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|",
-    ]
-    for kind, one in found.items():
-        each = (one.mib[1] - one.mib[0]) * 1024 / one.number
-        rows.append(
-            f"| {kind} | {one.number} | {one.mib[1]:.0f} | {each:.0f} | {one.opened:.1f} "
-            f"| {one.idle_cpu * 100:.1f} "
-            f"| {one.p50[0] * 1000:.1f} → {one.p50[1] * 1000:.1f} "
-            f"| {one.p99[0] * 1000:.1f} → {one.p99[1] * 1000:.1f} "
-            f"| {one.told[0] * 1000:.0f} | {one.told[1] * 1000:.0f} |"
-        )
-    head = (
-        "`call` is a tool call by one other caller, before and while they are open, and `told` the "
-        "time from one change at the server until half of them and all of them have heard. Times "
-        "in milliseconds."
-    )
-    return "\n\n".join((_facts(), head, "\n".join(rows)))
-
-
 def text(samples: dict[Cell, Sample], load: Load, startup: Startup) -> str:
     """Facts of the machine and two tables."""
     return "\n\n".join(
-        (_facts(), _calls_head(load), _calls(samples), _startup_head(startup), _memory(startup))
+        (facts(), _calls_head(load), _calls(samples), _startup_head(startup), _memory(startup))
     )
 
 
-def _facts() -> str:
+def facts() -> str:
+    """The machine and the versions, for the head of a part."""
     versions = ", ".join(f"{name} {version(name)}" for name in ("aiohttp", "mcp", "uvicorn"))
     return (
         f"Measured on {time.strftime('%Y-%m-%d', time.gmtime())}: {_processor()}, "

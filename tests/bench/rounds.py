@@ -3,14 +3,14 @@
 Ways are taken in turn inside a round, so that a busy moment of the machine hits all of them.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import product
 from statistics import median
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
-from tests.bench.caller import Era
-from tests.bench.paths import SERVERS, WAYS, Paths
+from tests.bench.caller import Call, Era
+from tests.bench.paths import SERVERS, WAYS
 from tests.bench.usage import cpu_seconds
 
 WARM_CALLS = 60
@@ -35,6 +35,18 @@ class Sample:
     cpu_ms: float
 
 
+class Ways(Protocol):
+    """Ways from a caller to a server."""
+
+    def call(self, way: str, server: str, era: Era) -> Call:
+        """The tool call that goes this way."""
+        ...
+
+    def pids(self, way: str, server: str) -> list[int]:
+        """The processes that the way adds."""
+        ...
+
+
 @dataclass(frozen=True)
 class Load:
     """How much is called: `alone` calls by one caller, `crowd` by each number of `callers`."""
@@ -45,35 +57,36 @@ class Load:
     callers: tuple[int, ...] = (16, 32)
 
 
-async def measure(paths: Paths, load: Load, say: Callable[[str], None]) -> dict[Cell, Sample]:
+async def measure(ways: Ways, load: Load, say: Callable[[str], None]) -> dict[Cell, Sample]:
     """Medians over all rounds."""
     samples: dict[Cell, list[Sample]] = {}
     for way, server, era in product(WAYS, SERVERS, Era):
-        await paths.call(way, server, era).measure(1, WARM_CALLS)
+        await ways.call(way, server, era).measure(1, WARM_CALLS)
     for number in range(load.rounds):
         say(f"round {number + 1} of {load.rounds}")
         for server, era, callers in product(SERVERS, Era, (1, *load.callers)):
             for way in WAYS:
                 cell = Cell(server, era, callers, way)
                 calls = load.alone if callers == 1 else load.crowd
-                samples.setdefault(cell, []).append(await _sample(paths, cell, calls))
-    return {cell: _median(found) for cell, found in samples.items()}
+                samples.setdefault(cell, []).append(await sample(ways, cell, calls))
+    return {cell: medians(found) for cell, found in samples.items()}
 
 
-async def _sample(paths: Paths, cell: Cell, calls: int) -> Sample:
-    pids = [child.pid for child in paths.between[cell.way, cell.server]]
-    before = sum(map(cpu_seconds, pids))
-    times = await paths.call(cell.way, cell.server, cell.era).measure(cell.callers, calls)
-    used = sum(map(cpu_seconds, pids)) - before
+async def sample(ways: Ways, cell: Cell, calls: int) -> Sample:
+    """One cell, once. Raises `CallFailed`."""
+    pids = ways.pids(cell.way, cell.server)
+    call = ways.call(cell.way, cell.server, cell.era)
+    times = await call.measure(cell.callers, calls, lambda: sum(map(cpu_seconds, pids)))
     return Sample(
         p50=times.percentile(0.5) * 1000,
         p99=times.percentile(0.99) * 1000,
         per_second=times.per_second,
-        cpu_ms=used * 1000 / calls,
+        cpu_ms=times.cpu * 1000 / calls,
     )
 
 
-def _median(samples: list[Sample]) -> Sample:
+def medians(samples: Sequence[Sample]) -> Sample:
+    """Of each figure by itself."""
     return Sample(
         p50=median(s.p50 for s in samples),
         p99=median(s.p99 for s in samples),

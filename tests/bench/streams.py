@@ -42,6 +42,7 @@ class Streams:
     `idle_cpu`: share of one processor that they take while nothing happens.
     """
 
+    kind: str
     number: int
     mib: tuple[float, float]
     p50: tuple[float, float]
@@ -96,7 +97,7 @@ async def _measured(
         after, beside = resident_mib(pid), await call.measure(1, calls)
         told = await _told(streams, stub)
     p50, p99 = ((alone.percentile(share), beside.percentile(share)) for share in (0.5, 0.99))
-    return Streams(number, (before, after), p50, p99, opened, told, idle)
+    return Streams(kind, number, (before, after), p50, p99, opened, told, idle)
 
 
 @asynccontextmanager

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.bench import pages, people, report, rounds, startup, streams
+from tests.bench import pages, people, report, rounds, sessions, startup, streams, tables
 from tests.bench.caller import Call, CallFailed, Era
 from tests.bench.paths import SERVERS, WAYS, Paths, paths
 from tests.bench.rounds import Load, Sample
@@ -62,7 +62,7 @@ async def test_a_page_is_opened_and_its_result_comes_both_ways(
         assert 0 < times.percentile(0.5) < 30
     # the very same page
     assert b"</html>" in (tmp_path / "frame").read_bytes()
-    text = report.pages_text(served, shown)
+    text = tables.pages(served, shown)
     assert "2 requests of each kind, and 1 openings in Chromium" in text
     assert "| to the result in the page | strad |" in text
 
@@ -73,7 +73,21 @@ def test_streams_are_opened_and_all_of_them_are_told(kind: str, tmp_path: Path) 
     found = streams.measure(kind, 5, 3, tmp_path, rest=0.2)
     assert found.mib[1] > 0
     assert 0 < found.told[0] <= found.told[1]
-    assert f"| {kind} | 5 |" in report.streams_text({kind: found})
+    assert f"| {kind} | 5 |" in tables.streams([found])
+
+
+@pytest.mark.stack
+@pytest.mark.parametrize("view", sessions.VIEWS)
+def test_sessions_are_opened_and_each_is_called(view: str, tmp_path: Path) -> None:
+    found = sessions.measure(view, [2, 5], 3, tmp_path)
+    assert [(one.number, len(one.one.each), len(one.turn.each)) for one in found.steps] == [
+        (2, 3, 3),
+        (5, 3, 5),
+    ]
+    assert all(one.turn.cpu > 0 for one in found.steps)
+    text = tables.sessions({view: found})
+    assert f"| {view} | 0 |" in text
+    assert f"| {view} | 5 |" in text
 
 
 @pytest.mark.parametrize(("begin", "end"), report.MARKS.values())
@@ -115,4 +129,5 @@ async def test_a_large_file_and_its_grants_are_measured(tmp_path: Path) -> None:
     assert cost.read > 0
     assert len(cost.index.each) == len(cost.again.each) == 20
     assert len(cost.first.each) == 30
-    assert "30 people" in report.people_text(cost)
+    text = tables.people([cost, cost])
+    assert "| what | 30 people, 10 servers | 30 people, 10 servers |" in text

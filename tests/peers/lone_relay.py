@@ -6,7 +6,7 @@ Its token is written as auth would write it: with auth's keys and auth's Redis u
 import asyncio
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -50,12 +50,20 @@ class Replica:
 
 @dataclass(frozen=True)
 class LoneRelay:
-    """One replica, or several over one store. They answer to the Host of `public_url` only."""
+    """One replica, or several over one store. They answer to the Host of `public_url` only.
+
+    `tokens`: one of each person, in their order.
+    """
 
     replicas: tuple[Replica, ...]
     public_url: str
-    token: str
+    tokens: tuple[str, ...]
     store: Child
+
+    @property
+    def token(self) -> str:
+        """The first person's."""
+        return self.tokens[0]
 
     @property
     def url(self) -> str:
@@ -70,11 +78,15 @@ class LoneRelay:
 
 @contextmanager
 def lone_relay(
-    folder: Path, public_url: str, servers: Mapping[str, str], replicas: int = 1
+    folder: Path,
+    public_url: str,
+    servers: Mapping[str, str],
+    replicas: int = 1,
+    people: Sequence[Person] = (PERSON,),
 ) -> Iterator[LoneRelay]:
-    """A relay in front of `servers` (slug to URL), with a token whose owner may use them all."""
+    """A relay in front of `servers` (slug to URL), with tokens whose owners may use them all."""
     config, keys = folder / "strad.yaml", folder / "keys"
-    config.write_text(yaml.safe_dump(_config(public_url, servers)))
+    config.write_text(yaml.safe_dump(_config(public_url, servers, people)))
     make_keys(keys)
     (redis_port,) = free_ports(1)
     redis_url = f"redis://{LOOPBACK}:{redis_port}/0"
@@ -89,12 +101,12 @@ def lone_relay(
         running(store_command, folder / "store.log", redis_answers(redis_port), {}) as store,
         ExitStack() as stack,
     ):
-        token = asyncio.run(issue_token(redis_url, keys / "auth"))
+        tokens = asyncio.run(_issue_tokens(redis_url, keys / "auth", people))
         logs = [folder / f"relay-{number}.log" for number in range(replicas)]
         with ThreadPoolExecutor(_AT_ONCE) as starters:
             enter = stack.enter_context
             found = tuple(starters.map(lambda log: enter(_replica(log, variables)), logs))
-        yield LoneRelay(found, public_url, token, store)
+        yield LoneRelay(found, public_url, tokens, store)
 
 
 @contextmanager
@@ -118,7 +130,10 @@ def _store(port: int, keys: Path, folder: Path) -> list[str]:
     return [str(valkey()), *(text for name in options for text in (f"--{name}", options[name]))]
 
 
-def _config(public_url: str, servers: Mapping[str, str]) -> dict[str, object]:
+def _config(
+    public_url: str, servers: Mapping[str, str], people: Sequence[Person]
+) -> dict[str, object]:
+    addresses = [person.email for person in people]
     return {
         "version": 1,
         "public_url": public_url,
@@ -126,11 +141,11 @@ def _config(public_url: str, servers: Mapping[str, str]) -> dict[str, object]:
             "issuer": PERSON.issuer,
             "client_id": "tests",
             "client_secret": {"env": "TESTS_CLIENT_SECRET"},
-            "allow": {"people": [PERSON.email]},
+            "allow": {"people": [*addresses]},
         },
         "limits": {"person": 10**9, "server": 10**9, "sessions": 1000, "open": 10**6},
         "servers": [
-            {"slug": slug, "name": slug, "url": url, "access": {"people": [PERSON.email]}}
+            {"slug": slug, "name": slug, "url": url, "access": {"people": [*addresses]}}
             for slug, url in servers.items()
         ],
     }
@@ -138,22 +153,30 @@ def _config(public_url: str, servers: Mapping[str, str]) -> dict[str, object]:
 
 async def issue_token(redis_url: str, folder: Path) -> str:
     """A token of `PERSON`, written with the keys in auth's folder."""
+    (token,) = await _issue_tokens(redis_url, folder, (PERSON,))
+    return token
+
+
+async def _issue_tokens(redis_url: str, folder: Path, people: Sequence[Person]) -> tuple[str, ...]:
     env = Environment()
     keys = Keys(env, folder)
     seal, password = keys.seal(), keys.text("redis.password")
     env.done()
     assert seal is not None
     store = connect(redis_url, "auth", password)
-    now = int(time.time())
-    record = Token(
+    writer, now = TokenWriter(store, seal, system_clock), int(time.time())
+    try:
+        return tuple([await writer.create(_token(person, now)) for person in people])
+    finally:
+        await store.close()
+
+
+def _token(person: Person, now: int) -> Token:
+    return Token(
         id=new_id(),
-        person=PERSON,
+        person=person,
         label="tests",
         servers=None,
         created=now,
         expires=now + TOKEN_SECONDS,
     )
-    try:
-        return await TokenWriter(store, seal, system_clock).create(record)
-    finally:
-        await store.close()

@@ -21,13 +21,21 @@ class NotStarted(Exception):
 
 @contextmanager
 def running(
-    command: Sequence[str], log: Path, ready: Probe, variables: Mapping[str, str]
+    command: Sequence[str],
+    log: Path,
+    ready: Probe,
+    variables: Mapping[str, str],
+    folder: Path = ROOT,
+    seconds: float = START_SECONDS,
 ) -> Iterator[Child]:
-    """A process that is ready. `variables` come on top of this process's own environment."""
+    """A process that is ready. `variables` come on top of this process's own environment.
+
+    `folder`: where it works. `seconds`: in which it must be ready.
+    """
     child = Child(log.stem, log)
-    child.start(command, {**inherited(), **variables}, ROOT)
+    child.start(command, {**inherited(), **variables}, folder)
     try:
-        _wait(child, ready)
+        _wait(child, ready, seconds)
         yield child
     finally:
         child.signal(signal.SIGTERM)
@@ -35,8 +43,8 @@ def running(
             child.kill()
 
 
-def _wait(child: Child, ready: Probe) -> None:
-    deadline = time.monotonic() + START_SECONDS
+def _wait(child: Child, ready: Probe, seconds: float) -> None:
+    deadline = time.monotonic() + seconds
     while not ready():
         if not child.running or time.monotonic() > deadline:
             raise NotStarted(f"{child.name}: {child.exit_status}\n{child.tail()}")
