@@ -24,6 +24,7 @@ FAILURES = 30
 CLIENT_FAILURES = 120
 TOKENS = 40
 QUESTIONS = 60
+REFRESHES = 120
 
 # a page elsewhere can have its visitors send that as images, without end: no cookie goes with them
 _TRIES_NOTHING = frozenset({Reason.COOKIE_MISSING, Reason.LINK_MISSING})
@@ -71,6 +72,10 @@ class Limits:
     async def question(self, subject: str) -> None:
         """One more request of a client to this person, which may have a document fetched."""
         await self._of_person("question", subject, QUESTIONS)
+
+    async def refresh(self, subject: str) -> None:
+        """One more token that a client of this person is given. Raises TOO_MANY_REQUESTS."""
+        await self._of_person("refresh", subject, REFRESHES)
 
     async def _of_person(self, what: str, subject: str, most: int) -> None:
         key = keys.AUTH_LIMIT.key(what, subject, self._window())

@@ -5,8 +5,8 @@ import re
 from services.auth.oauth.description import Undescribed
 from services.auth.oauth.documents import Documents, is_address
 from services.auth.oauth.records import Client
+from services.auth.oauth.registered import Registered
 from services.auth.oauth.server import Loaded
-from services.auth.oauth.store import OAuthStore
 
 _OURS = re.compile(r"[A-Za-z0-9_-]{16,64}")
 
@@ -14,8 +14,8 @@ _OURS = re.compile(r"[A-Za-z0-9_-]{16,64}")
 class Known:
     """Finds clients. Methods may raise `StoreUnavailable`."""
 
-    def __init__(self, store: OAuthStore, documents: Documents | None) -> None:
-        self._store = store
+    def __init__(self, registered: Registered, documents: Documents | None) -> None:
+        self.registered = registered
         self._documents = documents
 
     async def find(self, client_id: str) -> Client:
@@ -41,4 +41,4 @@ class Known:
         return await self._registered(client_id)
 
     async def _registered(self, client_id: str) -> Client | None:
-        return await self._store.client(client_id) if _OURS.fullmatch(client_id) else None
+        return await self.registered.find(client_id) if _OURS.fullmatch(client_id) else None

@@ -8,8 +8,10 @@ from aiohttp import web
 
 from services.auth.oauth.again import Again
 from services.auth.oauth.documents import Documents
+from services.auth.oauth.families import Families
 from services.auth.oauth.known import Known
 from services.auth.oauth.machines import METHODS, MachineClient, methods_of
+from services.auth.oauth.registered import Registered
 from services.auth.oauth.server import Loaded, Rules, Server
 from services.auth.oauth.store import OAuthStore
 from shared.clock import Clock
@@ -28,6 +30,7 @@ class OAuth:
     rules: Rules
     store: OAuthStore
     again: Again
+    families: Families
     known: Known
     admission: Admission
     seal: Seal
@@ -75,7 +78,10 @@ def oauth_of(
         rules=Rules(issuer=url, resource=f"{url}{MCP_PATH}", access=config.oauth.access),
         store=kept,
         again=Again(kept, store, seal, clock),
-        known=Known(kept, documents if config.oauth.documents else None),
+        families=Families(kept, store, seal),
+        known=Known(
+            Registered(kept, store, seal, clock), documents if config.oauth.documents else None
+        ),
         admission=admission,
         seal=seal,
         clock=clock,

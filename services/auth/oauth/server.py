@@ -23,9 +23,10 @@ from services.auth.oauth.description import GRANTS
 from services.auth.oauth.grants import CodeGrant, Pkce, RefreshGrant, ResourceIndicator
 from services.auth.oauth.machines import BY_ASSERTION, MachineClient, MachineGrant
 from services.auth.oauth.records import Allowed, Client, Code, Refresh
-from services.auth.oauth.store import new_access_token, new_refresh_token
+from shared import ids
 from shared.contracts import scopes
 from shared.contracts.identity import Person
+from shared.contracts.wire import ACCESS_TOKEN_PREFIX, REFRESH_TOKEN_PREFIX
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +45,7 @@ class Loaded:
     client: Client | None = None
     code: Code | None = None
     refresh: Refresh | None = None
+    spent: bool = False  # a refresh token that is known by its family's name alone
     allowed: Allowed | None = None
     machines: Mapping[str, MachineClient] = field(default_factory=dict)
 
@@ -192,10 +194,10 @@ class Server(AuthorizationServer):  # type: ignore[misc]
     ) -> dict[str, Any]:
         token = {
             "token_type": "Bearer",
-            "access_token": new_access_token(),
+            "access_token": ids.new_token(ACCESS_TOKEN_PREFIX),
             "expires_in": self.rules.access,
             "scope": scope,
         }
         if include_refresh_token:
-            token["refresh_token"] = new_refresh_token()
+            token["refresh_token"] = ids.new_token(REFRESH_TOKEN_PREFIX)
         return token

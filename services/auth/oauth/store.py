@@ -6,10 +6,9 @@ Only auth reads or writes them. The relay reads access tokens, which are tokens 
 from pydantic import ValidationError
 
 from services.auth.oauth.records import REPLAY_SECONDS, Allowed, Client, Code, Refresh
-from shared import ids, keys
+from shared import keys
 from shared.clock import Clock
 from shared.contracts.identity import Frozen, Token
-from shared.contracts.wire import ACCESS_TOKEN_PREFIX, REFRESH_TOKEN_PREFIX
 from shared.signing import Seal, SealBroken
 from shared.stores.kv import KeyValue
 from shared.stores.sessions import tell_ended
@@ -37,12 +36,8 @@ class OAuthStore:
         """The address of a code's or refresh token's record."""
         return self._seal.digest("oauth", secret)
 
-    async def register(self, client: Client) -> None:
-        """Keep a client that registered itself: for a day, or as long as it is used."""
-        await self._put(keys.OAUTH.key("client", client.id), client, UNUSED_CLIENT_SECONDS)
-
     async def client(self, client_id: str) -> Client | None:
-        """A client that registered itself."""
+        """A client that registered itself and is in use."""
         found = await self._get(keys.OAUTH.key("client", client_id), Client)
         return found if isinstance(found, Client) else None
 
@@ -57,13 +52,22 @@ class OAuthStore:
         return found if isinstance(found, Code) else None
 
     async def refresh(self, text: str) -> Refresh | None:
-        """The record of a refresh token, used or not."""
-        found = await self._get(keys.OAUTH.key("refresh", self.digest(text)), Refresh)
+        """The record of a refresh token."""
+        found = await self._get(self.refresh_key(text), Refresh)
         return found if isinstance(found, Refresh) else None
 
-    async def claim(self, secret: str, mark: bytes = b"1") -> bool:
-        """Use a code or refresh token: of two who bring the same, one only gets True."""
-        return await self._store.add(self.used_key(secret), mark, self._refresh + REPLAY_SECONDS)
+    async def claim_code(self, code: str) -> bool:
+        """Use a code: of two who bring the same, one only gets True."""
+        # longer than its record is kept
+        return await self._store.add(self.used_key(code), b"1", 2 * REPLAY_SECONDS)
+
+    async def claim(self, refresh: str, mark: bytes) -> bool:
+        """Use a refresh token, likewise."""
+        return await self._store.add(self.used_key(refresh), mark, self._refresh + REPLAY_SECONDS)
+
+    def refresh_key(self, refresh: str) -> str:
+        """Where the record of a refresh token lies."""
+        return keys.OAUTH.key("refresh", self.digest(refresh))
 
     def used_key(self, secret: str) -> str:
         """Where the mark lies that it was used."""
@@ -94,11 +98,11 @@ class OAuthStore:
         subject = allowed.person.subject
         await self._store.index_add(keys.CLIENTS_OF.key(subject), allowed.id, max(1, life))
         digest, seconds = self._tokens.digest(access), min(self._access, allowed.expires - now)
-        await self._store.index_add(self._issued(allowed.id), digest, self._access)
+        await self._note_issued(allowed.id, digest)
         await self._put(keys.TOKEN.key(digest), _token(current, now + seconds), seconds)
         if refresh:
             record = Refresh(allowed=allowed.id, client=allowed.client.id, resource=resource)
-            await self._put(keys.OAUTH.key("refresh", self.digest(refresh)), record, life)
+            await self._put(self.refresh_key(refresh), record, life)
         await self._put(keys.OAUTH.key("allowed", allowed.id), current, life)
         if not allowed.client.document:
             key = keys.OAUTH.key("client", allowed.client.id)
@@ -108,6 +112,16 @@ class OAuthStore:
             return True
         await self.end(allowed)
         return False
+
+    async def _note_issued(self, allowed_id: str, digest: str) -> None:
+        """One more access token of a family; those that have ended are forgotten."""
+        issued = self._issued(allowed_id)
+        before = list(await self._store.index(issued))
+        found = await self._store.get_many([keys.TOKEN.key(one) for one in before])
+        for old, record in zip(before, found, strict=True):
+            if record is None:
+                await self._store.index_remove(issued, old)
+        await self._store.index_add(issued, digest, self._access)
 
     async def end(self, allowed: Allowed) -> None:
         """End it with all its tokens, on every replica from the next request on."""
@@ -177,16 +191,6 @@ class OAuthStore:
             return kind.model_validate(self._seal.open(key, sealed, self._clock()))
         except (SealBroken, ValidationError):  # the second: written by another version
             return None
-
-
-def new_access_token() -> str:
-    """For the relay: an access token."""
-    return ids.new_token(ACCESS_TOKEN_PREFIX)
-
-
-def new_refresh_token() -> str:
-    """For auth alone: a refresh token."""
-    return ids.new_token(REFRESH_TOKEN_PREFIX)
 
 
 def _token(allowed: Allowed, expires: int) -> Token:

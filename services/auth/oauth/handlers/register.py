@@ -1,7 +1,7 @@
 """POST /oauth/register: dynamic client registration (RFC 7591), for clients without a document.
 
 Anybody may register, so it is worth nothing by itself: a client that nobody allows anything is
-forgotten within a day, and so many a minute are taken and no more.
+forgotten within a day, so many a minute are taken and no more, and so many are kept at once.
 """
 
 import json
@@ -13,7 +13,7 @@ from services.auth.oauth.description import GRANTS, Undescribed
 from services.auth.oauth.limit import Limit
 from services.auth.oauth.parts import OAUTH
 from services.auth.parts import PARTS
-from shared import ids, log
+from shared import log
 from shared.web import body
 from shared.web.origin import require_json
 
@@ -31,12 +31,12 @@ async def post(request: web.Request) -> web.Response:
         if len(raw) > MAX_BYTES:
             raise Undescribed("invalid_client_metadata", "It is too large.")
         described = description.read(json.loads(raw))
-        client = described.client(ids.new_id())
+        client = described.client(await oauth.known.registered.new_id())
     except Undescribed as error:
         return fields.refused(error.error, str(error))
     except (ValueError, RecursionError):
         return fields.refused("invalid_client_metadata", "Send one JSON object.")
-    await oauth.store.register(client)
+    await oauth.known.registered.keep(client)
     log.event("client-registered", client=client.id)
     # RFC 7591 §3.2.1: what was granted, which may be less than was asked for. No client gets a
     # secret: what runs on a person's machine could not keep it.

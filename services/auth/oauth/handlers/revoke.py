@@ -54,7 +54,8 @@ async def post(request: web.Request) -> web.Response:
         return fields.refused("invalid_request", str(error))
     text, loaded = given.get("token", ""), Loaded()
     refresh, access = await oauth.store.refresh(text), await oauth.store.access(text)
-    family = refresh.allowed if refresh is not None else access.id if access is not None else None
+    family = access.id if access is not None else oauth.families.family_of(text)
+    family = refresh.allowed if refresh is not None else family
     if family is not None:
         loaded.allowed = await oauth.store.allowed(family)
     loaded.client = await oauth.known.at_token_endpoint(given.get("client_id", ""), loaded)

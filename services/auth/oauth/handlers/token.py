@@ -10,7 +10,7 @@ from aiohttp import web
 from services.auth.oauth import fields, proving
 from services.auth.oauth.machines import GRANT as MACHINE_GRANT
 from services.auth.oauth.parts import OAUTH, OAuth
-from services.auth.oauth.records import Allowed
+from services.auth.oauth.records import Allowed, Refresh
 from services.auth.oauth.server import Answer, Asked, Loaded
 from services.auth.oauth.tries import Tries
 from services.auth.parts import PARTS
@@ -75,6 +75,9 @@ async def _answer(request: web.Request, oauth: OAuth, given: dict[str, str]) -> 
         loaded.code = await oauth.store.code(secret)
     elif grant_type == "refresh_token" and secret:
         loaded.refresh = await oauth.store.refresh(secret)
+        if loaded.refresh is None:
+            loaded.refresh = await _spent(oauth, secret)
+            loaded.spent = loaded.refresh is not None
     found = loaded.code or loaded.refresh
     # what was made under another public address is for another audience
     if found is not None and found.resource == oauth.rules.resource:
@@ -86,23 +89,39 @@ async def _answer(request: web.Request, oauth: OAuth, given: dict[str, str]) -> 
     answer: Answer = server.create_token_response(Asked("POST", TOKEN_PATH, given))
     if answer.status != 200 or server.issued is None or loaded.allowed is None:
         return answer
-    issued = await _claimed(oauth, secret, server.issued, refreshes=loaded.refresh is not None)
+    await request.app[PARTS].limits.refresh(loaded.allowed.person.subject)
+    fresh = server.issued
+    if "refresh_token" in fresh:
+        fresh["refresh_token"] = oauth.families.named(fresh["refresh_token"], loaded.allowed.id)
+    mark = oauth.again.mark(secret, fresh)
+    issued = await _claimed(oauth, loaded, secret, fresh, mark)
     if issued is None:
         return await _used_twice(request, oauth, loaded.allowed, str(grant_type))
     access, refresh = issued["access_token"], issued.get("refresh_token", "")
     if not await oauth.store.issue(loaded.allowed, access, refresh, oauth.rules.resource):
         return _ended()
+    if loaded.refresh is not None and issued is fresh:
+        await oauth.families.forget(secret, mark)
     return Answer(200, issued)
 
 
+async def _spent(oauth: OAuth, text: str) -> Refresh | None:
+    """What a refresh token was that is not kept any more, because it was used."""
+    family = oauth.families.family_of(text)
+    allowed = None if family is None else await oauth.store.allowed(family)
+    if allowed is None:
+        return None
+    return Refresh(allowed=allowed.id, client=allowed.client.id, resource=oauth.rules.resource)
+
+
 async def _claimed(
-    oauth: OAuth, secret: str, issued: dict[str, Any], *, refreshes: bool
+    oauth: OAuth, loaded: Loaded, secret: str, fresh: dict[str, Any], mark: bytes
 ) -> dict[str, Any] | None:
     """What is given out for a code or refresh token, here or a moment ago; None: it was used."""
-    if not refreshes:
-        return issued if await oauth.store.claim(secret) else None
-    if await oauth.store.claim(secret, oauth.again.mark(secret, issued)):
-        return issued
+    if loaded.refresh is None:
+        return fresh if await oauth.store.claim_code(secret) else None
+    if not loaded.spent and await oauth.store.claim(secret, mark):
+        return fresh
     again = await oauth.again.answer(secret)
     if again is not None:
         log.event("oauth-answered-again")
