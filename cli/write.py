@@ -14,7 +14,22 @@ def write(path: Path, text: str, like: Path | None = None) -> None:
     model = path if path.exists() else like
     temporary = path.with_name(f".{path.name}.new")
     temporary.unlink(missing_ok=True)
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    try:
+        _fill(temporary, text, model)
+        temporary.replace(path)
+    except OSError:
+        temporary.unlink(missing_ok=True)
+        raise
+    # before anything that follows: a key that seals must not be lost with the power
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
+
+
+def _fill(path: Path, text: str, model: Path | None) -> None:
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(descriptor, "w") as file:
         file.write(text)
         if model is not None:
@@ -24,4 +39,3 @@ def write(path: Path, text: str, like: Path | None = None) -> None:
             os.fchmod(descriptor, status.st_mode & 0o777)
         file.flush()
         os.fsync(descriptor)
-    temporary.replace(path)

@@ -1,5 +1,6 @@
 """`strad keys rotate`: whatever moment it is, everybody reads what everybody else writes."""
 
+import errno
 import shutil
 from collections.abc import Callable, Iterator
 from itertools import product
@@ -219,6 +220,23 @@ def test_nothing_is_left_behind_and_nobody_else_may_read_more_than_before(
         rights = path.stat().st_mode & 0o777
         assert rights & (0o037 if path == place else 0o077) == 0, path
     assert place.stat().st_mode & 0o777 == 0o640
+
+
+@every_key
+def test_a_disk_that_fails_spoils_no_key_and_leaves_none_lying_about(
+    folder: Path, key: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = tree(folder)
+    with monkeypatch.context() as failing:
+        failing.setattr("os.fsync", _full)
+        assert rotate([str(folder), "prepare", key]) == 1
+    assert "No space left" in capsys.readouterr().err
+    assert tree(folder) == before
+    run(folder, *STEPS, key=key)
+
+
+def _full(_: int) -> None:
+    raise OSError(errno.ENOSPC, "No space left on device")
 
 
 @pytest.mark.parametrize("key", ["index", "metrics", "redis"])
