@@ -47,8 +47,12 @@ def filtered(server: Server, hello: Hello, message: rpc.Message) -> bool:
     if not isinstance(result, dict) or not isinstance(tools, list):
         return False
     kept = shown(hello, keep(server, tools) if restricts(server) else tools)
+    if len(kept) == len(tools):
+        return False
     result["tools"] = kept
-    return len(kept) != len(tools)
+    if "cacheScope" in result:
+        result["cacheScope"] = "private"  # another caller sees another list
+    return True
 
 
 def callable_over_http(server: Server, tools: list[Any]) -> list[Any]:

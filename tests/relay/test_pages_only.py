@@ -45,6 +45,21 @@ async def test_a_caller_without_apps_neither_sees_nor_calls_what_is_for_pages_on
                 assert shown.is_error is not True
 
 
+async def test_a_list_that_is_cut_for_one_caller_is_no_list_for_others() -> None:
+    hidden = {"name": "refresh", "_meta": {"ui": {"visibility": ["app"]}}}
+    async with modern_fake([{"name": "go"}, hidden]).served() as url:
+        policies: list[tuple[dict[str, Any], dict[str, Any], str]] = [
+            ({}, NO_APPS, "private"),
+            ({}, {}, "public"),
+            ({"deny": ["refresh"]}, {}, "private"),
+            ({"deny": ["nothing"]}, {}, "public"),
+        ]
+        for tools, params, scope in policies:
+            async with house([{"slug": "a", "url": url, "tools": tools}]) as h:
+                _, body = await h.modern("/mcp/a", "tools/list", params)
+                assert body["result"]["cacheScope"] == scope, (tools, params)
+
+
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("era", ERAS)
 async def test_a_caller_with_apps_sees_and_calls_them(mode: str, era: str) -> None:
