@@ -95,6 +95,12 @@ class MachineClient:
         client = OAuthClient(self.auth)
         return await client.post("/oauth/token", form | fields | changes, **headers)
 
+    async def give_back(self, token: str) -> Answered:
+        """RFC 7009."""
+        fields, headers = self.proof()
+        form: dict[str, str | None] = {"token": token}
+        return await OAuthClient(self.auth).post("/oauth/revoke", form | fields, **headers)
+
     async def link(self, person: str | None = "ada@strad.test", **changes: str | None) -> Answered:
         """Ask for a sign-in link."""
         fields, headers = self.proof()

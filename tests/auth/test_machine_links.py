@@ -24,7 +24,7 @@ from tests.auth.machine import (
 from tests.auth.oauth_client import OAuthClient
 from tests.auth.test_admission import allow, eventually, write
 from tests.auth.test_login_links import followed, pressed
-from tests.auth.test_machines import written
+from tests.auth.test_machine_ends import written
 from tests.auth.test_people import desk_of
 from tests.auth.test_trail import trail
 

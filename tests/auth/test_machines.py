@@ -1,10 +1,8 @@
-"""Machines: what they are told, what they get, and when it ends."""
+"""Machines: what they are told, what they get, and what they are."""
 
-from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 from pydantic import ValidationError
 
 from shared import keys
@@ -14,7 +12,6 @@ from shared.entitled import Admission
 from shared.stores.kv import StoreUnavailable
 from tests.auth.conftest import Auth, StartBoth, make_config
 from tests.auth.machine import (
-    DESK,
     EC_KEY,
     REPORT,
     ROBOT,
@@ -27,7 +24,6 @@ from tests.auth.machine import (
     with_machines,
 )
 from tests.auth.oauth_client import OAuthClient
-from tests.auth.test_admission import eventually
 from tests.auth.test_trail import Unwritten, trail
 
 METADATA = "/.well-known/oauth-authorization-server"
@@ -143,57 +139,6 @@ async def test_a_machine_gets_of_a_scope_what_is_its_own(
 async def test_a_machine_that_may_use_no_server_gets_no_token(machines: Auth) -> None:
     got = await desk(machines).token()
     assert (got.status, got.body["error"]) == (400, "invalid_scope")
-
-
-def written(auth: Auth, path: Path, *listed: dict[str, Any]) -> None:
-    """The file as it is in force, with these machines."""
-    raw = auth.config.model_dump(mode="json", exclude_none=True)
-    raw["oauth"]["machines"] = list(listed)
-    path.write_text(yaml.safe_dump(raw))
-
-
-async def test_a_machine_that_the_file_no_longer_names_gets_nothing_from_then_on(
-    start_both: StartBoth, tmp_path: Path
-) -> None:
-    path = tmp_path / "strad.yaml"
-    auth = await with_machines(start_both, config_path=path)
-    assert (await MachineClient(auth).token()).status == 200
-    written(auth, path, ROBOT, DESK)
-
-    async def ended() -> bool:
-        return (await MachineClient(auth).token()).status == 401
-
-    await eventually(ended)
-    assert (await robot(auth).token()).status == 200
-    told = await metadata(auth)
-    assert told["token_endpoint_auth_methods_supported"][1:] == [
-        "client_secret_basic",
-        "client_secret_post",
-        "private_key_jwt",
-    ]
-    written(auth, path)
-
-    async def nobody() -> bool:
-        return "unsupported_grant_type" in (await robot(auth).token()).body.values()
-
-    await eventually(nobody)
-    assert (await desk(auth).link()).status == 401
-    assert (await metadata(auth))["grant_types_supported"] == [
-        "authorization_code",
-        "refresh_token",
-    ]
-
-
-async def test_what_a_machine_may_use_counts_at_once(start_both: StartBoth, tmp_path: Path) -> None:
-    path = tmp_path / "strad.yaml"
-    auth = await with_machines(start_both, config_path=path)
-    written(auth, path, REPORT | {"servers": ["news"]})
-
-    async def narrowed() -> bool:
-        return (await MachineClient(auth).token(scope="mcp:toys")).status == 400
-
-    await eventually(narrowed)
-    assert (await MachineClient(auth).token(scope="mcp:news")).status == 200
 
 
 def test_a_machine_is_no_person_by_any_rule_that_names_people() -> None:

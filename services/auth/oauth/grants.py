@@ -19,7 +19,8 @@ from shared.contracts import scopes
 from shared.contracts.identity import Person
 
 if TYPE_CHECKING:
-    from services.auth.oauth.server import PublicClient, Server
+    from services.auth.oauth.public_client import PublicClient
+    from services.auth.oauth.server import Server
 
 _METHOD = "S256"
 

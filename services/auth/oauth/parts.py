@@ -10,6 +10,7 @@ from services.auth.oauth.again import Again
 from services.auth.oauth.documents import Documents
 from services.auth.oauth.families import Families
 from services.auth.oauth.known import Known
+from services.auth.oauth.machine_tokens import MachineTokens
 from services.auth.oauth.machines import METHODS, MachineClient, methods_of
 from services.auth.oauth.registered import Registered
 from services.auth.oauth.server import Loaded, Rules, Server
@@ -36,6 +37,7 @@ class OAuth:
     seal: Seal
     clock: Clock
     proofs: Mapping[str, Proof]
+    machine_tokens: MachineTokens
 
     def machines(self) -> dict[str, MachineClient]:
         """Those that the file names now, and that could prove themselves when auth started."""
@@ -86,6 +88,7 @@ def oauth_of(
         seal=seal,
         clock=clock,
         proofs=proofs,
+        machine_tokens=MachineTokens(store, seal, clock),
     )
 
 

@@ -1,4 +1,4 @@
-"""A machine proves who it is, at the token endpoint or where it makes sign-in links.
+"""A machine proves who it is: where it gets tokens, gives them back, or makes sign-in links.
 
 Authlib decides; here is what has to wait for the store: limits, and that an assertion works once.
 Whoever did not prove anything hears one and the same answer, whichever machine there is or is not.
@@ -46,7 +46,7 @@ async def proved(
     answer = respond(server, asked)
     known = server.asked_for if server.asked_for in machines else None
     await tries.check(known)
-    if server.assertion is not None and not await _claim(oauth, *server.assertion):
+    if server.assertion is not None and not await _claim(request, oauth, *server.assertion):
         server.refusal, server.told = "assertion-replayed", "jti was used before."
     elif not _unproved(answer):
         return server, Answer(answer.status, answer.body)
@@ -58,16 +58,22 @@ async def proved(
     return server, _refused(401, "invalid_client", server.told or _UNPROVED, headers)
 
 
+def tried(request: web.Request, given: Mapping[str, str]) -> bool:
+    """Whether a request brings anything that could prove a machine."""
+    proofs = ("client_secret", "client_assertion")
+    return "Authorization" in request.headers or any(name in given for name in proofs)
+
+
 def client_of(oauth: OAuth, server: Server) -> MachineClient | None:
     """The machine that has proved who it is, unless the file has let it go meanwhile."""
     return oauth.machines().get(server.asked_for)
 
 
-async def _claim(oauth: OAuth, client_id: str, jti: str, end: int) -> bool:
+async def _claim(request: web.Request, oauth: OAuth, client_id: str, jti: str, end: int) -> bool:
     """Use an assertion up: of two who bring the same, one only gets True."""
     key = keys.OAUTH.key("assertion", oauth.seal.digest("assertion", f"{client_id}\0{jti}"))
     seconds = max(1, end + LEEWAY_SECONDS + 1 - int(oauth.clock()))
-    return await oauth.store.add_once(key, seconds)
+    return await request.app[PARTS].store.add(key, b"1", seconds)
 
 
 _TEXTS = {

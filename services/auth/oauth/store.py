@@ -73,15 +73,6 @@ class OAuthStore:
         """Where the mark lies that it was used."""
         return keys.OAUTH.key("used", self.digest(secret))
 
-    async def add_once(self, key: str, seconds: int) -> bool:
-        """Whether this is the first time, for so long."""
-        return await self._store.add(key, b"1", seconds)
-
-    async def give(self, record: Token, text: str) -> None:
-        """Keep an access token that no family stands behind: a machine's."""
-        key = keys.TOKEN.key(self._tokens.digest(text))
-        await self._put(key, record, record.expires - int(self._clock()))
-
     async def allowed(self, allowed_id: str) -> Allowed | None:
         """What was allowed, unless it has ended."""
         key, ended = keys.OAUTH.key("allowed", allowed_id), keys.OAUTH.key("ended", allowed_id)

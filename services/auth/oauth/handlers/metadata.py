@@ -37,15 +37,15 @@ async def show(request: web.Request) -> web.Response:
         "response_modes_supported": ["query"],
         "grant_types_supported": [*GRANTS, *([MACHINE_GRANT] if methods else [])],
         "token_endpoint_auth_methods_supported": ["none", *methods],
-        "revocation_endpoint_auth_methods_supported": ["none"],
+        "revocation_endpoint_auth_methods_supported": ["none", *methods],
         "code_challenge_methods_supported": ["S256"],
         "authorization_response_iss_parameter_supported": True,
         "client_id_metadata_document_supported": config.oauth.documents,
     }
     if BY_ASSERTION in methods:
-        document["token_endpoint_auth_signing_alg_values_supported"] = sorted(
-            algorithm for each in ALGORITHMS.values() for algorithm in each
-        )
+        signed = sorted(algorithm for each in ALGORITHMS.values() for algorithm in each)
+        for endpoint in ("token", "revocation"):
+            document[f"{endpoint}_endpoint_auth_signing_alg_values_supported"] = signed
     if config.oauth.registration:
         document["registration_endpoint"] = f"{url}{REGISTER_PATH}"
     return web.json_response(document, headers=_CORS)

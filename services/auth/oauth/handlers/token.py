@@ -63,7 +63,7 @@ async def _for_a_machine(request: web.Request, oauth: OAuth, given: dict[str, st
         client=client.client_id,
     )
     await note(parts.trail, Event.TOKEN_CREATED, client.person, token=record.id)
-    await oauth.store.give(record, server.issued["access_token"])
+    await oauth.machine_tokens.give(record, server.issued["access_token"])
     log.event("machine-token", client=client.client_id, token=record.id)
     return answer
 
