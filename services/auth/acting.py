@@ -2,6 +2,7 @@
 
 from shared.contracts.identity import Principal, Session, SessionKind
 from shared.contracts.problems import Problem, ProblemKind
+from shared.stores.sessions import SessionReader
 
 FRESH_SECONDS = 600
 
@@ -20,6 +21,19 @@ def require_change(principal: Principal) -> None:
             "Sign out, sign in with your account, and try again.",
             "look-only-session",
         )
+
+
+async def has_ended(sessions: SessionReader, principal: Principal) -> bool:
+    """Whether this session ended while it was acting. Asked after something was made: who ends
+    all that a person holds ends sessions first and looks for such things then, so that one of the
+    two sees the other."""
+    return await sessions.find(principal.digest) is None
+
+
+def ended() -> Problem:
+    """What is said then."""
+    title = "Your session has ended meanwhile. Nothing was made."
+    return Problem(ProblemKind.SIGN_IN_NEEDED, title, "Sign in and try again.", "session-ended")
 
 
 def is_fresh(session: Session, now: float) -> bool:

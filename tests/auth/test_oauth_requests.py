@@ -11,7 +11,15 @@ from shared.contracts.wire import SESSION_COOKIE
 from shared.stores.sessions import SessionWriter
 from tests.auth.browser import Browser
 from tests.auth.conftest import Auth
-from tests.auth.oauth_client import REDIRECT, OAuthClient, answered, not_led_on, sealed_request
+from tests.auth.oauth_client import (
+    REDIRECT,
+    OAuthClient,
+    answer,
+    answered,
+    not_led_on,
+    sealed_request,
+)
+from tests.auth.test_oauth import tokens
 
 
 @pytest.fixture
@@ -206,10 +214,44 @@ async def test_a_page_cannot_use_what_is_for_clients(auth: Auth, client: OAuthCl
 async def test_a_client_on_this_machine_is_asked_for_each_time(
     auth: Auth, browser: Browser, client: OAuthClient
 ) -> None:
+    """Any program there can listen at the address, or take the scheme, of another."""
     await client.connected(browser, ["news"])
     page = await client.ask(browser)
     assert page.status == 200
     assert 'value="news" checked' in page.text
+    for redirect in (REDIRECT, "http://localhost/cb", "https://localhost/cb", "app://x.y/cb"):
+        again = OAuthClient(auth, redirect=redirect)
+        await again.connected(browser)
+        assert (await again.ask(browser)).status == 200
+        assert (await again.ask(browser, scope="mcp:news")).status == 200
+
+
+async def test_a_client_that_is_not_asked_for_gets_no_more_than_it_was_allowed(
+    auth: Auth, browser: Browser
+) -> None:
+    client = OAuthClient(auth, redirect="https://app.example.com/cb")
+    await client.register()
+    told = answered(await answer(browser, await client.ask(browser), ["news"], access="read"))
+    await client.redeem(told["code"])
+    for scope in (None, "mcp", "mcp:toys", "mcp:news mcp:toys"):
+        assert (await client.ask(browser, scope=scope)).status == 200
+    same = answered(await client.ask(browser, scope="mcp:news"))
+    got = (await client.redeem(same["code"])).body
+    assert got["scope"] == "mcp:news"
+    found = await tokens(auth).verify(got["access_token"])
+    assert found is not None
+    assert (found[1].servers, found[1].read_only) == (("news",), True)
+
+
+async def test_another_address_of_the_same_client_is_asked_for(
+    auth: Auth, browser: Browser
+) -> None:
+    first, second = "https://app.example.com/cb", "https://other.example.com/cb"
+    client = OAuthClient(auth, redirect=first)
+    await client.register(redirect_uris=[first, second])
+    await client.redeem(await client.code(browser))
+    assert (await client.ask(browser)).status == 303
+    assert (await client.ask(browser, redirect_uri=second)).status == 200
 
 
 async def test_a_client_at_its_own_https_address_is_not_asked_for_again_until_it_is_ended(

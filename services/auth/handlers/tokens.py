@@ -7,7 +7,7 @@ not make a second token: the name is taken by then.
 from aiohttp import web
 
 from services.auth import links, token_form
-from services.auth.acting import is_fresh, may_change, require_change
+from services.auth.acting import ended, has_ended, is_fresh, may_change, require_change
 from services.auth.parts import PARTS, Parts
 from services.auth.token_pages import Choice, choices, client_configuration, row
 from services.auth.trail import note
@@ -62,6 +62,9 @@ async def create(request: web.Request) -> web.Response:
     )
     await _note(parts, Event.TOKEN_CREATED, principal, record.id)
     text = await parts.tokens.create(record)
+    if await has_ended(parts.sessions, principal):
+        await parts.tokens.revoke(principal.subject, record.id)
+        raise ended()
     log.event("token-created", subject=principal.subject, token=record.id)
     return html(
         request,

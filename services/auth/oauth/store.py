@@ -44,6 +44,8 @@ class OAuthStore:
     async def allow(self, allowed: Allowed, text: str, code: Code) -> None:
         """Keep what a person has allowed, and the code that stands for it."""
         await self._put(keys.OAUTH.key("allowed", allowed.id), allowed, REPLAY_SECONDS)
+        whose = keys.CLIENTS_OF.key(allowed.person.subject)
+        await self._store.index_add(whose, allowed.id, REPLAY_SECONDS)
         await self._put(keys.OAUTH.key("code", self.digest(text)), code, REPLAY_SECONDS)
 
     async def code(self, text: str) -> Code | None:
@@ -125,14 +127,18 @@ class OAuthStore:
         await tell_ended(self._store, *digests)
 
     async def end_all(self, subject: str) -> int:
-        """End all that a person has allowed; how many there were."""
-        found = await self.of(subject)
+        """End all that a person has allowed, redeemed or not; how many there were."""
+        found = await self._all(subject)
         for allowed in found:
             await self.end(allowed)
         return len(found)
 
     async def of(self, subject: str) -> list[Allowed]:
-        """What a person has allowed, the newest first."""
+        """What a person has allowed and a client has taken up, the newest first."""
+        found = [one for one in await self._all(subject) if one.used is not None]
+        return sorted(found, key=lambda one: one.created, reverse=True)
+
+    async def _all(self, subject: str) -> list[Allowed]:
         index, found = keys.CLIENTS_OF.key(subject), []
         for allowed_id in await self._store.index(index):
             allowed = await self.allowed(allowed_id)
@@ -141,7 +147,7 @@ class OAuthStore:
                 await self._store.index_remove(index, allowed_id)
             else:
                 found.append(allowed)
-        return sorted(found, key=lambda one: one.created, reverse=True)
+        return found
 
     async def too_many(self, subject: str) -> list[Allowed]:
         """Those that were used longest ago: they have to end, so that one more has room."""

@@ -9,7 +9,7 @@ from aiohttp import web
 from authlib.common.urls import add_params_to_uri  # type: ignore[import-untyped]
 from authlib.oauth2.rfc6749 import OAuth2Error  # type: ignore[import-untyped]
 
-from services.auth.acting import is_fresh, require_change
+from services.auth.acting import ended, has_ended, is_fresh, require_change
 from services.auth.oauth import consent, fields, pages
 from services.auth.oauth.consent import Consent, Question
 from services.auth.oauth.description import Undescribed
@@ -130,6 +130,9 @@ async def _allow(
         await note(parts.trail, Event.CLIENT_ENDED, old.person, token=old.id, reason=reason)
         await oauth.store.end(old)
     await oauth.store.allow(server.allowed, *server.code)
+    if await has_ended(parts.sessions, principal):
+        await oauth.store.end(server.allowed)
+        raise ended()
     log.event("client-allowed", subject=principal.subject, allowed=server.allowed.id)
     return str(answer.location)
 
