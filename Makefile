@@ -8,6 +8,8 @@ PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; 
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && exit; done; echo python3)
 PORT ?= 8080
 BIN := .venv/bin
+# folders of tests under way at a time (tests/lanes.py)
+LANES := -n 2
 QUICK := not browser and not compose and not stack and not node
 LOCKS := auth relay apphost run dev
 
@@ -29,7 +31,7 @@ down: ## end the containers; what they stored stays
 
 ##@ Work on it
 test: .venv/stamp node-packages ## every test that this machine can run (ARGS='-k name')
-	@$(BIN)/python -m pytest $(ARGS)
+	@$(BIN)/python -m pytest $(LANES) $(ARGS)
 
 check: .venv/stamp node-packages ## lint, types and the quick tests
 	@$(BIN)/ruff check .
@@ -38,7 +40,7 @@ check: .venv/stamp node-packages ## lint, types and the quick tests
 	@$(BIN)/lint-imports
 	@if test -e node_modules/stamp; then \
 	  node_modules/.bin/tsc --project tsconfig.json && node_modules/.bin/eslint .; fi
-	@$(BIN)/python -m pytest -q -m '$(QUICK)' $(ARGS)
+	@$(BIN)/python -m pytest -q $(LANES) -m '$(QUICK)' $(ARGS)
 
 format: .venv/stamp ## put the Python code into shape
 	@$(BIN)/ruff check --fix-only --quiet .

@@ -14,7 +14,7 @@ every asyncio test after it would be refused.
 import os
 import shutil
 from collections.abc import AsyncIterator, Iterator
-from typing import TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import pytest
 from playwright.async_api import Browser, async_playwright
@@ -23,10 +23,21 @@ from demo.run.ports import free_ports
 from demo.run.settings import Settings
 from tests.live import LiveStack
 
+if TYPE_CHECKING:
+    from tests.lanes import FolderByFolder
+
 T = TypeVar("T")
 
 _BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 _MAC = "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> "FolderByFolder":
+    """Who runs what under `-n`. Without it pytest-xdist need not be there."""
+    from tests.lanes import FolderByFolder
+
+    return FolderByFolder(config, log)
 
 
 def need(found: T | None, what: str) -> T:

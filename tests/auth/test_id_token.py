@@ -232,7 +232,7 @@ async def test_an_empty_key_set_accepts_nothing() -> None:
         "\x00.\x00.\x00",
         "é.é.é",
         by_hand([], CLAIMS),
-        by_hand({"alg": "RS256", "kid": RSA.kid}, []),
+        pytest.param(by_hand({"alg": "RS256", "kid": RSA.kid}, []), id="claims are a list"),
         by_hand({"alg": "RS256", "kid": {"a": 1}}, CLAIMS),
         by_hand({"alg": "RS256", "kid": RSA.kid, "crit": ["x"], "x": 1}, CLAIMS),
         by_hand({"alg": "RS256", "kid": RSA.kid, "b64": False, "crit": ["b64"]}, CLAIMS),

@@ -13,12 +13,14 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, async_playwright
 
-from tests.apphost.console import Console, running
+from tests.apphost.console import Console
+from tests.browser.beside import console, sink
 from tests.browser.people import Person
 from tests.browser.sdk import VERSIONS, Sdk
-from tests.browser.sink import Sink
 from tests.conftest import need
 from tests.live import LiveStack
+
+__all__ = ["console", "sink"]
 
 
 @pytest_asyncio.fixture(loop_scope="session", scope="session")
@@ -60,26 +62,12 @@ async def ada(stack: LiveStack, browser: Browser) -> AsyncIterator[Person]:
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def console() -> AsyncIterator[Console]:
-    """apphost alone, with servers that a test makes up."""
-    async with running() as found:
-        yield found
-
-
-@pytest_asyncio.fixture(loop_scope="session")
 async def visitor(console: Console, browser: Browser) -> AsyncIterator[Person]:
     """Somebody with a session at `console`."""
     person = await Person.at(browser, console.url)
     await person.take_session(await console.sign_in())
     yield person
     await person.leave()
-
-
-@pytest_asyncio.fixture(loop_scope="session")
-async def sink() -> AsyncIterator[Sink]:
-    """Where nothing must ever arrive."""
-    async with Sink() as found:
-        yield found
 
 
 @pytest.fixture(params=VERSIONS)

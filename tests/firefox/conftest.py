@@ -5,13 +5,15 @@ from collections.abc import AsyncIterator
 
 import pytest_asyncio
 
-from tests.apphost.console import Console, running
-from tests.browser.sink import Sink
+from tests.apphost.console import Console
+from tests.browser.beside import console, sink
 from tests.conftest import need
 from tests.firefox.bidi import Bidi
 from tests.firefox.launch import launched
 from tests.firefox.people import Person
 from tests.live import LiveStack
+
+__all__ = ["console", "sink"]
 
 
 @pytest_asyncio.fixture(loop_scope="session", scope="session")
@@ -33,23 +35,9 @@ async def ada(stack: LiveStack, firefox: Bidi) -> AsyncIterator[Person]:
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def console() -> AsyncIterator[Console]:
-    """apphost alone, with servers that a test makes up."""
-    async with running() as found:
-        yield found
-
-
-@pytest_asyncio.fixture(loop_scope="session")
 async def visitor(console: Console, firefox: Bidi) -> AsyncIterator[Person]:
     """Somebody with a session at `console`."""
     person = await Person.at(firefox, console.url)
     await person.take_session(await console.sign_in())
     yield person
     await person.leave()
-
-
-@pytest_asyncio.fixture(loop_scope="session")
-async def sink() -> AsyncIterator[Sink]:
-    """Where nothing must ever arrive."""
-    async with Sink() as found:
-        yield found

@@ -15,6 +15,7 @@ CAPABILITIES = {
     "prompts": {"listChanged": True},
     "resources": {"listChanged": True, "subscribe": True},
 }
+KINDS = tuple(CAPABILITIES)
 
 
 class Changing(Fake):
@@ -59,6 +60,12 @@ class Changing(Fake):
     def subscriptions(self, stream: Any) -> list[str]:
         """What a stream is subscribed to."""
         raise NotImplementedError
+
+    async def streaming(self, number: int) -> None:
+        """Until so many streams are open: of an end the server hears later than a caller."""
+        async with asyncio.timeout(5):
+            while len(self.streams) != number:
+                await asyncio.sleep(0.01)
 
     def drop(self) -> None:
         """Break every stream off."""
@@ -121,8 +128,7 @@ class ChangingModern(Changing):
             error = {"code": -32601, "message": "Method not found"}
             body = {"jsonrpc": "2.0", "id": message.get("id"), "error": error}
             return web.json_response(body, status=404 if "Mcp-Method" in request.headers else 400)
-        self._opened += 1
-        number = self._opened
+        number = self._opened = self._opened + 1
         self._ids[number] = message["id"]
         self.filters[number] = message["params"]["notifications"]
         told = {"notifications": self.filters[number], META: {SUBSCRIPTION: message["id"]}}
@@ -189,3 +195,6 @@ class ChangingLegacy(Changing):
         }
         body = {"jsonrpc": "2.0", "id": message["id"], "result": result}
         return web.json_response(body, headers={"Mcp-Session-Id": session})
+
+
+FAKES = {"modern": ChangingModern, "legacy": ChangingLegacy}

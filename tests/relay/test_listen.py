@@ -6,14 +6,12 @@ from typing import Any
 import pytest
 
 from services.relay.changes import listener
-from tests.relay.changing import Changing, ChangingLegacy, ChangingModern
+from tests.relay.changing import FAKES, KINDS, ChangingLegacy, ChangingModern
 from tests.relay.house import house
 from tests.relay.new_caller import LISTS, SUBSCRIPTION, listen, listening
 from tests.relay.twins import twin
 
-FAKES = {"modern": ChangingModern, "legacy": ChangingLegacy}
 TOOLS = {"toolsListChanged": True}
-KINDS = ("tools", "prompts", "resources")
 both_eras = pytest.mark.parametrize("era", FAKES)
 both_views = pytest.mark.parametrize("path", ["/mcp/a", "/mcp"])
 BOTH = {"people": ["ada@strad.test", "bob@strad.test"]}
@@ -22,13 +20,6 @@ BOTH = {"people": ["ada@strad.test", "bob@strad.test"]}
 def _tagged(method: str, **params: Any) -> Any:
     params |= {"_meta": {SUBSCRIPTION: "sub"}}
     return {"jsonrpc": "2.0", "method": f"notifications/{method}", "params": params}
-
-
-async def _quiet(server: Changing) -> None:
-    """Until the server has heard that nobody listens any more."""
-    async with asyncio.timeout(5):
-        while server.streams:
-            await asyncio.sleep(0.01)
 
 
 @both_eras
@@ -100,7 +91,7 @@ async def test_an_updated_resource_is_told_to_who_subscribed_to_it(
             assert await heard.next() == _tagged("resources/updated", uri=uri)
             await server.updated("x://other")
             assert await heard.nothing()
-        await _quiet(server)
+        await server.streaming(0)
 
 
 async def test_an_older_servers_no_to_a_resource_is_no_acknowledgement() -> None:
@@ -122,7 +113,7 @@ async def test_who_leaves_is_forgotten_at_the_server_too(era: str, path: str) ->
     async with server.served() as url, house([{"slug": "a", "url": url}]) as h:
         async with listening(h, path, wanted):
             assert len(server.streams) == 1
-        await _quiet(server)
+        await server.streaming(0)
         if isinstance(server, ChangingLegacy):
             async with asyncio.timeout(5):
                 while any(server.sessions.values()):
@@ -282,7 +273,7 @@ async def test_a_subscription_across_views_ends_in_order_when_the_right_does(era
         result = {"resultType": "complete", "_meta": {SUBSCRIPTION: "sub"}}
         assert await heard.next() == {"jsonrpc": "2.0", "id": "sub", "result": result}
         assert await heard.next() is None
-        await _quiet(server)
+        await server.streaming(0)
 
 
 @pytest.mark.parametrize(

@@ -9,15 +9,13 @@ from typing import Any
 import aiohttp
 import pytest
 
-from tests.relay.changing import Changing, ChangingLegacy, ChangingModern
+from tests.relay.changing import FAKES, KINDS, ChangingLegacy, ChangingModern
 from tests.relay.house import house, write_config
 from tests.relay.new_caller import LISTS, listening
 from tests.relay.old_caller import Heard, OldCaller, event_id
 from tests.relay.test_reload import changed
 from tests.relay.twins import twin
 
-FAKES = {"modern": ChangingModern, "legacy": ChangingLegacy}
-KINDS = ("tools", "prompts", "resources")
 # the relay answers the session itself in these; in the fourth cell it is the server's own
 CROSSING = [
     pytest.param("modern", "/mcp/a", "x://r", id="C"),
@@ -49,12 +47,6 @@ async def hearing(caller: OldCaller, at: str = "", **headers: str) -> AsyncItera
         yield Heard(response)
 
 
-async def _streams(server: Changing, number: int) -> None:
-    async with asyncio.timeout(5):
-        while len(server.streams) != number:
-            await asyncio.sleep(0.01)
-
-
 @everywhere
 @pytest.mark.parametrize("kind", KINDS)
 async def test_a_changed_list_is_told_once(era: str, path: str, uri: str, kind: str) -> None:
@@ -67,7 +59,7 @@ async def test_a_changed_list_is_told_once(era: str, path: str, uri: str, kind: 
                 await server.changed(kind)
                 assert await heard.next() == _changed(kind)
             assert await heard.nothing()
-        await _streams(server, 0)
+        await server.streaming(0)
 
 
 async def test_a_stream_goes_on_though_nothing_is_told_for_longer_than_the_server_has() -> None:
@@ -129,7 +121,7 @@ async def test_a_subscription_made_before_there_is_a_stream_holds_once_there_is(
                         await asyncio.sleep(0.01)
                 await server.updated("x://r")
                 assert await heard.next() == _updated(uri)
-            await _streams(server, 0)
+            await server.streaming(0)
 
 
 @across
@@ -164,7 +156,7 @@ async def test_of_streams_that_begin_at_once_one_remains(era: str, path: str, ur
         caller = await OldCaller.begin(h, path)
         opened = [stack.enter_async_context(caller.stream()) for _ in range(4)]
         heard = [Heard(response) for response in await asyncio.gather(*opened)]
-        await _streams(server, 1)
+        await server.streaming(1)
         server.grow("tools")
         await server.changed("tools")
         assert sorted([await one.next() is None for one in heard]) == [False, True, True, True]
@@ -235,7 +227,7 @@ async def test_a_session_that_ends_takes_its_stream_along(era: str, path: str, u
             if (era, path) == ("legacy", "/mcp/a"):
                 server.drop()  # the server's part
             assert await heard.next() is None
-        await _streams(server, 0)
+        await server.streaming(0)
         async with caller.stream() as again:
             assert again.status == 404
 

@@ -1,9 +1,12 @@
 "use strict";
 /* global room */
 
-/** Shakes hands with the host, makes every attempt once, and shows how each ended. */
+/**
+ * Shakes hands with the host, makes every attempt once, and shows how each ended. With `?buttons`
+ * it leaves all to the buttons.
+ */
 (() => {
-  const { ask, attempts, buttons, post, thrown } = room;
+  const { ask, attempts, buttons, post, query, thrown } = room;
   /** @type {{attempt: string, kind: string, outcome: Outcome, detail: string}[]} */
   const results = [];
   /** @type {any} */ (window).results = results;
@@ -74,7 +77,7 @@
   void (async () => {
     const hosted = await shakeHands();
     verdict.textContent = "Trying…";
-    for (const [kind, list] of attempts) {
+    for (const [kind, list] of query.has("buttons") ? [] : attempts) {
       const rows = section(kind);
       for (const attempt of list) await make(rows, kind, attempt);
     }
