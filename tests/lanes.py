@@ -7,7 +7,10 @@ stack, a browser, the containers. What takes longest begins first.
 from xdist.scheduler import LoadScopeScheduling
 from xdist.workermanage import WorkerController
 
-LONGEST_FIRST = ("tests/browser", "tests/stack", "tests/relay")
+LONGEST_FIRST = tuple(
+    f"tests/{name}"
+    for name in ("browser", "stack", "relay", "auth", "compose", "firefox", "conformance")
+)
 
 
 class FolderByFolder(LoadScopeScheduling):

@@ -41,10 +41,9 @@ def calls(stack: LiveStack, session: str) -> list[dict[str, Any]]:
     return [one for one in found if one.get("session") == session]
 
 
-def newest(stack: LiveStack) -> str:
-    """How the trail names the token that was used last."""
-    used = [one for one in trail(stack) if one.get("method") == "initialize"]
-    return str(used[-1]["session"])
+def tokens(stack: LiveStack) -> set[str]:
+    """How the trail names the tokens that were used."""
+    return {one["session"] for one in trail(stack) if one.get("method") == "initialize"}
 
 
 def connected(stack: LiveStack) -> "closing[http.client.HTTPConnection]":
@@ -54,8 +53,10 @@ def connected(stack: LiveStack) -> "closing[http.client.HTTPConnection]":
 @contextmanager
 def under_way(
     stack: LiveStack, token: str, connection: http.client.HTTPConnection
-) -> Iterator[None]:
-    """A call whose server stands still for as long as the block lasts."""
+) -> Iterator[str]:
+    """A call whose server stands still for as long as the block lasts, which is to be less than its
+    deadline. Gives the trail's name of a token that is used for the first time."""
+    before = tokens(stack)
     session = hello(f"{stack.url}/mcp/catalog", token).headers["Mcp-Session-Id"]
     headers = {
         "Authorization": f"Bearer {token}",
@@ -64,10 +65,12 @@ def under_way(
         "Mcp-Session-Id": session,
         "MCP-Protocol-Version": "2025-11-25",
     }
+    assert until(lambda: len(tokens(stack) - before) == 1, 30)
+    (name,) = tokens(stack) - before
     stack.child("catalog").signal(signal.SIGSTOP)
     try:
         connection.request("POST", "/mcp/catalog", body=CALL, headers=headers)
-        yield
+        yield name
     finally:
         stack.child("catalog").signal(signal.SIGCONT)
 
@@ -95,8 +98,7 @@ def test_what_people_did_and_what_they_were_refused_is_told(stack: LiveStack) ->
 
 def test_a_call_that_a_crash_cut_off_is_told_and_the_next_one_works(fragile: LiveStack) -> None:
     token = fragile.token("ada")
-    with connected(fragile) as connection, under_way(fragile, token, connection):
-        session = newest(fragile)
+    with connected(fragile) as connection, under_way(fragile, token, connection) as session:
         assert until(lambda: len(calls(fragile, session)) == 1, 30)
         fragile.stop("relay", kill=True)
         response = connection.getresponse()
@@ -110,8 +112,7 @@ def test_a_call_that_a_crash_cut_off_is_told_and_the_next_one_works(fragile: Liv
 def test_a_call_that_ends_while_redis_is_away_is_told_when_it_is_back(fragile: LiveStack) -> None:
     token = fragile.token("ada")
     with connected(fragile) as connection:
-        with under_way(fragile, token, connection):
-            session = newest(fragile)
+        with under_way(fragile, token, connection) as session:
             assert until(lambda: len(calls(fragile, session)) == 1, 30)
             fragile.stop("redis", kill=True)
         try:
