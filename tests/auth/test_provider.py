@@ -1,6 +1,7 @@
 """What a provider says of itself, and answers that are none."""
 
 import asyncio
+import gzip
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -20,6 +21,8 @@ DOCUMENT: dict[str, Any] = {
     "token_endpoint": f"{ISSUER}/token",
     "jwks_uri": "https://keys.example.net/jwks",
 }
+# packed beforehand: an answer has one second
+BOMB = gzip.compress(b'{"a":"' + b"x" * 50 * MAX_BYTES + b'"}')
 
 
 async def _redirect() -> web.StreamResponse:
@@ -47,9 +50,7 @@ async def _bytes() -> web.StreamResponse:
 
 
 async def _bomb() -> web.StreamResponse:
-    answer = web.Response(body=b'{"a":"' + b"x" * 50 * MAX_BYTES + b'"}')
-    answer.enable_compression(web.ContentCoding.gzip)
-    return answer
+    return web.Response(body=BOMB, headers={"Content-Encoding": "gzip"})
 
 
 async def _hang() -> web.StreamResponse:
