@@ -37,11 +37,15 @@ class Package:
         return ROOT / "requirements" / f"peer-{self.name}.lock"
 
     @property
+    def pythons(self) -> str:
+        """What it works with, as uv writes it."""
+        return f">={'.'.join(map(str, self.least))},<{'.'.join(map(str, self.below))}"
+
+    @property
     def python(self) -> str:
         """This Python, as the relay's, where it works with that; else what to look for."""
-        if self.least <= sys.version_info[:2] < self.below:
-            return sys.executable
-        return f">={'.'.join(map(str, self.least))},<{'.'.join(map(str, self.below))}"
+        fits = self.least <= sys.version_info[:2] < self.below
+        return sys.executable if fits else self.pythons
 
 
 @dataclass(frozen=True)
@@ -63,7 +67,11 @@ def installed(package: Package, cache: Path = CACHE) -> Installed:
     wanted = hashlib.sha256(package.lock.read_bytes()).hexdigest()
     if not stamp.exists() or stamp.read_text() != wanted:
         python = str(folder / "bin" / "python")
-        _uv(package, "venv", "--clear", "--python", package.python, str(folder))
+        try:
+            _uv(package, "venv", "--clear", "--python", package.python, str(folder))
+        except NotInstalled as why:
+            text = f"needs Python {package.pythons}; none is found here, and uv gets none: {why}"
+            raise NotInstalled(text) from None
         lock = ("--require-hashes", "-r", str(package.lock))
         _uv(package, "pip", "install", "--python", python, *lock)
         stamp.write_text(wanted)
