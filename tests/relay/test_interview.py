@@ -471,7 +471,7 @@ async def test_a_right_that_ends_ends_the_waiting(monkeypatch: pytest.MonkeyPatc
             (record,) = (await h.token_writer.of(subject)).values()
             await h.token_writer.revoke(subject, record.id)
             assert (await call.heard.next())["method"] == "notifications/cancelled"
-            assert (await call.text())["data"]["kind"] == "sign-in-needed"
+            assert (await call.text())["data"]["kind"] == "forbidden"
 
 
 async def test_a_session_that_ends_ends_the_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
