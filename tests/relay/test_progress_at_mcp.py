@@ -120,7 +120,7 @@ async def test_a_call_at_work_ends_with_the_token_that_made_it() -> None:
         await h.token_writer.revoke(subject, record.id)
         async with asyncio.timeout(2):
             *_, last = await task
-        assert last["error"]["data"]["kind"] == "sign-in-needed"
+        assert last["error"]["data"]["kind"] == "forbidden"
 
 
 @both_eras
