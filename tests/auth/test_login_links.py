@@ -1,5 +1,6 @@
 """Sign-in links: one-time tokens that let a person look, and what becomes of the token."""
 
+import asyncio
 import json
 from urllib.parse import parse_qs, urlsplit
 
@@ -12,8 +13,9 @@ from shared.contracts.identity import Session, SessionKind
 from shared.contracts.wire import LINK_COOKIE, SESSION_COOKIE
 from shared.ids import new_secret
 from shared.signing import Seal
+from shared.stores.memory import MemoryKeyValue
 from tests.auth.browser import Browser, Page, assert_refused
-from tests.auth.conftest import CHARLES, Auth, StartBoth
+from tests.auth.conftest import CHARLES, Auth, Clock, StartBoth
 from tests.auth.test_people import LATER, desk_of, people_of
 from tests.auth.test_trail import trail
 
@@ -85,6 +87,33 @@ async def test_of_two_presses_one_signs_in(auth: Auth) -> None:
     await followed(auth, other, address)
     assert (await pressed(auth, one)).status == 303
     assert_refused(await pressed(auth, other), "link-unusable")
+
+
+async def test_of_two_presses_at_the_same_moment_one_signs_in(
+    start_both: StartBoth, clock: Clock
+) -> None:
+    """Both have seen that the link is good before either has used it."""
+
+    class Together(MemoryKeyValue):
+        waits: asyncio.Barrier | None = None
+
+        async def get(self, key: str) -> bytes | None:
+            found = await super().get(key)
+            looks = key.startswith(keys.LINK.prefix) and not key.startswith(keys.LINK_USED.prefix)
+            if self.waits is not None and looks:
+                async with asyncio.timeout(5):
+                    await self.waits.wait()
+            return found
+
+    store = Together(clock)
+    auth = await start_both(store=store)
+    address = await made(auth)
+    one, other = auth.browser(), auth.browser()
+    await followed(auth, one, address)
+    await followed(auth, other, address)
+    store.waits = asyncio.Barrier(2)
+    pages = await asyncio.gather(pressed(auth, one), pressed(auth, other))
+    assert sorted(page.status for page in pages) == [303, 400]
 
 
 async def test_the_token_leaves_the_address_before_anything_is_shown(auth: Auth) -> None:
