@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from services.auth.oauth.store import OAuthStore
+from services.auth.oauth.connected import Connected
 from shared.stores.sessions import SessionWriter
 from shared.stores.tokens import TokenWriter
 
@@ -23,7 +23,7 @@ class Ended:
 
 
 async def end_everything(
-    sessions: SessionWriter, tokens: TokenWriter, clients: OAuthStore, subject: str
+    sessions: SessionWriter, tokens: TokenWriter, clients: Connected, subject: str
 ) -> Ended:
     """Tokens first: a session could still make one. May raise `StoreUnavailable`, half done."""
     first, connected = await tokens.revoke_all(subject), await clients.end_all(subject)

@@ -5,7 +5,7 @@ from urllib.parse import unquote
 
 import pytest
 
-from services.auth.oauth.store import MAX_CLIENTS
+from services.auth.oauth.connected import MAX_CLIENTS
 from shared.contracts.wire import CLIENTS_PATH
 from shared.ids import is_token
 from shared.stores.tokens import TokenReader

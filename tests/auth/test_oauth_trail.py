@@ -2,7 +2,7 @@
 
 import re
 
-from services.auth.oauth.store import MAX_CLIENTS
+from services.auth.oauth.connected import MAX_CLIENTS
 from shared.contracts.wire import CLIENTS_PATH
 from tests.auth.browser import Browser
 from tests.auth.conftest import Auth, Clock, StartBoth

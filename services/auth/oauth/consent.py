@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from multidict import MultiMapping
 
 from services.auth.oauth import redirects
+from services.auth.oauth.connected import Connected
 from services.auth.oauth.records import REPLAY_SECONDS, Allowed, Client
-from services.auth.oauth.store import OAuthStore
 from services.auth.token_pages import Choice, choices
 from shared import ids, keys
 from shared.contracts.config import Config
@@ -101,7 +101,7 @@ def allowed(
 
 
 async def before(
-    store: OAuthStore, subject: str, client_id: str, redirect_uri: str
+    store: Connected, subject: str, client_id: str, redirect_uri: str
 ) -> Consent | None:
     """What this person allowed this client last, at the same address."""
     for one in await store.of(subject):

@@ -7,6 +7,7 @@ from functools import partial
 from aiohttp import web
 
 from services.auth.oauth.again import Again
+from services.auth.oauth.connected import Connected
 from services.auth.oauth.documents import Documents
 from services.auth.oauth.families import Families
 from services.auth.oauth.known import Known
@@ -14,7 +15,6 @@ from services.auth.oauth.machine_tokens import MachineTokens
 from services.auth.oauth.machines import METHODS, MachineClient, methods_of
 from services.auth.oauth.registered import Registered
 from services.auth.oauth.server import Loaded, Rules, Server
-from services.auth.oauth.store import OAuthStore
 from shared.clock import Clock
 from shared.contracts.config import Config
 from shared.contracts.wire import MCP_PATH
@@ -29,7 +29,7 @@ class OAuth:
     """The authorization server, ready for use."""
 
     rules: Rules
-    store: OAuthStore
+    store: Connected
     again: Again
     families: Families
     known: Known
@@ -58,10 +58,10 @@ class OAuth:
         return Server(self.rules, loaded, self.clock())
 
 
-def store_of(config: Config, store: KeyValue, seal: Seal, clock: Clock) -> OAuthStore:
+def store_of(config: Config, store: KeyValue, seal: Seal, clock: Clock) -> Connected:
     """Where it keeps what it knows."""
     rules = config.oauth
-    return OAuthStore(store, seal, clock, access=rules.access, refresh=rules.refresh)
+    return Connected(store, seal, clock, access=rules.access, refresh=rules.refresh)
 
 
 def oauth_of(

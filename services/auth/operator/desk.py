@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from services.auth.ending import Ended, end_everything
 from services.auth.login_links import LoginLinks
+from services.auth.oauth.connected import Connected
 from services.auth.oauth.parts import store_of
-from services.auth.oauth.store import OAuthStore
 from services.auth.people import People
 from services.auth.trail import note_done_to
 from shared.clock import Clock, system_clock
@@ -50,7 +50,7 @@ class Desk:
     login_links: LoginLinks
     sessions: SessionWriter
     tokens: TokenWriter
-    clients: OAuthStore
+    clients: Connected
     trail: Trail
 
     async def subject(self, email: str) -> str:
