@@ -25,6 +25,7 @@ CLIENT_FAILURES = 120
 TOKENS = 40
 QUESTIONS = 60
 REFRESHES = 120
+_HOUR = 3600
 
 # a page elsewhere can have its visitors send that as images, without end: no cookie goes with them
 _TRIES_NOTHING = frozenset({Reason.COOKIE_MISSING, Reason.LINK_MISSING})
@@ -76,6 +77,16 @@ class Limits:
     async def refresh(self, subject: str) -> None:
         """One more token that a client of this person is given. Raises TOO_MANY_REQUESTS."""
         await self._of_person("refresh", subject, REFRESHES)
+
+    async def is_first_denial(self, subject: str, reason: str) -> bool:
+        """Whether this person was not let in for this reason for the first time in this hour.
+
+        Anybody with an account at the provider can try: it must not push other entries out of the
+        trail.
+        """
+        hour = str(int(self._clock()) // _HOUR)
+        key = keys.AUTH_LIMIT.key("denied", subject, reason, hour)
+        return await self._store.count(key, _HOUR) == 1
 
     async def _of_person(self, what: str, subject: str, most: int) -> None:
         key = keys.AUTH_LIMIT.key(what, subject, self._window())

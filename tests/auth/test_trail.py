@@ -68,6 +68,20 @@ async def test_a_person_whom_a_rule_refuses_is_told_and_a_strangers_noise_is_not
     )
 
 
+async def test_who_may_not_sign_in_cannot_fill_the_trail_by_trying(start_both: StartAuth) -> None:
+    """Anybody with an account at the provider could push everything else out of it."""
+    auth = await start_both(provider={"allow": {"people": ["eve@strad.test"]}})
+    auth.clock.now = (auth.clock.now // 3600 + 1) * 3600
+    for _ in range(3):
+        assert (await auth.sign_in(auth.browser(), CHARLES)).status == 403
+        assert (await auth.sign_in(auth.browser())).status == 403
+    told = [(one["email"], one["reason"]) for one in await trail(auth)]
+    assert told == [("charles@strad.test", "not-allowed"), ("ada@strad.test", "not-allowed")]
+    auth.clock.now += 3600
+    assert (await auth.sign_in(auth.browser(), CHARLES)).status == 403
+    assert len(await trail(auth)) == 3
+
+
 async def test_nothing_takes_effect_that_could_not_be_told(
     start_both: StartAuth, clock: Clock
 ) -> None:

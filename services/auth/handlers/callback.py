@@ -30,8 +30,11 @@ async def finish(request: web.Request) -> web.Response:
         if not await parts.people.claim(proof.person):
             raise Refused(Reason.BOUND_ELSEWHERE, person=proof.person)
     except Refused as refused:
-        if refused.person is not None:
-            await note(parts.trail, Event.SIGN_IN_DENIED, refused.person, reason=refused.reason)
+        denied = refused.person
+        if denied is not None and await parts.limits.is_first_denial(
+            denied.subject, refused.reason
+        ):
+            await note(parts.trail, Event.SIGN_IN_DENIED, denied, reason=refused.reason)
         raise _failed(refused, attempt) from refused
     await note(parts.trail, Event.SIGNED_IN, proof.person)
     cookie = await _new_session(request, parts, proof)
