@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from tests.relay.changing import ChangingLegacy, ChangingModern
+from tests.relay.changing import CAPABILITIES, ChangingLegacy, ChangingModern
 from tests.relay.house import House, house
-from tests.relay.old_caller import OldCaller
+from tests.relay.old_caller import OldCaller, message
 from tests.relay.test_progress import fake, told
 
 LISTS = {
@@ -57,6 +57,23 @@ async def _asked(h: House, caller: OldCaller | None, method: str, **params: Any)
     status, body = await h.modern("/mcp/a", method, params)
     assert status == 200, body
     return body["result"]
+
+
+@pytest.mark.parametrize(("mode", "era"), [("old", "modern"), ("new", "legacy")])
+async def test_across_versions_a_server_is_said_to_do_what_can_be_carried(
+    mode: str, era: str
+) -> None:
+    server = PagedLegacy() if era == "legacy" else PagedModern()
+    carried = {**CAPABILITIES, "completions": {}, "logging": {}, "extensions": {"v/x": {}}}
+    server.capabilities = {**carried, "tasks": {"cancel": {}}, "vendor": {}}
+    async with server.served() as url, house([{"slug": "a", "url": url}]) as h:
+        if mode == "new":
+            _, body = await h.modern("/mcp/a", "server/discover")
+        else:
+            params = {"protocolVersion": "2025-11-25", "capabilities": {}}
+            begin = message("initialize", 0, **params)
+            _, body = await h.send("/mcp/a", begin)
+        assert body["result"]["capabilities"] == carried
 
 
 @each_mode

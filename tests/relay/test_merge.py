@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from services.relay.merged import together
 from tests.relay.house import CAPABILITIES, house
 from tests.relay.upstreams import Fake, modern_fake, sdk_app, served, toy_server
 
@@ -48,6 +49,23 @@ async def test_pages_without_an_end_are_the_servers_fault() -> None:
 
 async def _hang(_: Any, __: Any) -> None:
     await asyncio.sleep(30)
+
+
+async def test_a_slow_server_holds_up_a_list_for_seconds_and_not_for_all_its_own_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(together, "LIST_SECONDS", 0.3)
+    async with (
+        modern_fake([_tool("one")]).served() as good,
+        modern_fake(**{"tools/list": _hang}).served() as slow,
+        house([{"slug": "good", "url": good}, {"slug": "slow", "url": slow, "timeout": 20}]) as h,
+    ):
+        async with asyncio.timeout(10):
+            _, body = await h.modern("/mcp", "tools/list")
+        assert [tool["name"] for tool in body["result"]["tools"]] == ["good__one"]
+        assert body["result"]["_meta"]["strad/left-out"] == [
+            {"server": "slow", "reason": "upstream-timeout"}
+        ]
 
 
 async def test_a_server_that_fails_is_named_and_the_others_are_listed() -> None:
