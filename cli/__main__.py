@@ -28,8 +28,11 @@ def check(arguments: argparse.Namespace) -> int:
     except SettingsWrong as error:
         print(error, file=sys.stderr)
         return 1
-    slugs = ", ".join(server.slug for server in config.servers) if config else ""
-    print(f"{arguments.config} is fine. Servers: {slugs or 'none'}.")
+    assert config is not None  # `done` has raised otherwise
+    slugs = ", ".join(server.slug for server in config.servers)
+    machines = ", ".join(machine.client_id for machine in config.oauth.machines)
+    told = f" Machines: {machines}." if machines else ""
+    print(f"{arguments.config} is fine. Servers: {slugs or 'none'}.{told}")
     return 0
 
 

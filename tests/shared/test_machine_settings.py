@@ -190,6 +190,7 @@ def test_the_check_tells_all_mistakes_of_machines_at_once(
     monkeypatch.setenv("REPORT_SECRET", SECRET)
     path.write_text(yaml.safe_dump(document(REPORT)))
     assert check(Namespace(config=str(path))) == 0
+    assert capsys.readouterr().out.endswith("Servers: toys. Machines: report.\n")
 
 
 def test_a_machine_is_closed_against_what_it_does_not_know() -> None:
