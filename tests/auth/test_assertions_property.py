@@ -74,7 +74,8 @@ def test_what_is_signed_counts_when_every_claim_is_right(
 ) -> None:
     claims: dict[str, Any] = GOOD | changes
     text = f"{encoded({'alg': 'ES256'} | header)}.{encoded(claims)}"
-    numbers = decode_dss_signature(EC_KEY.raw_value.sign(text.encode(), ECDSA(SHA256())))
+    assert EC_KEY.private_key is not None
+    numbers = decode_dss_signature(EC_KEY.private_key.sign(text.encode(), ECDSA(SHA256())))
     signature = b"".join(number.to_bytes(32, "big") for number in numbers)
     server, answer = asked_with(f"{text}.{encoded(signature)}")
     if answer.status != 200:
