@@ -102,7 +102,10 @@ class Keys:
         return KeySet([ECKey.import_key(item) for item in public])
 
     def _has(self, name: str) -> bool:
-        return (self._folder / name).exists()
+        try:
+            return (self._folder / name).exists()
+        except OSError:
+            return False  # the folder cannot be looked into: noted with the file beside this one
 
     def _jwks(self, name: str) -> list[ECKey]:
         text = self.text(name)

@@ -292,6 +292,13 @@ def test_a_service_that_cannot_read_a_key_to_come_does_not_start(folder: Path) -
     assert env.mistakes
 
 
+def test_a_folder_that_cannot_be_looked_into_is_a_mistake_and_no_crash(tmp_path: Path) -> None:
+    env = Environment({})
+    keys = Keys(env, tmp_path / ("x" * 300))
+    assert (keys.seal(), keys.audit_seal(), keys.public(APPHOST_PUBLIC)) == (None, None, None)
+    assert "cannot be read" in env.mistakes[0].problem
+
+
 def test_a_folder_alone_tells_how_each_key_stands(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
