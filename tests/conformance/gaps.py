@@ -49,6 +49,7 @@ _NOT_IN_THE_OLDER_EXAMPLE = {
     "server-stateless:sep-2575-missing-capability-http-400",
     "server-stateless:sep-2575-server-rejects-undeclared-capability",
 }
+# It has no tool either that would ask in its stream, so nothing comes there that should not.
 _STREAM_TOOL = {"server-stateless:sep-2575-http-server-no-independent-requests-on-stream"}
 
 MODERN_CALLER = _QUESTIONS_OF_MODERN_TOOLS | _CHANGED_LISTS
