@@ -77,6 +77,28 @@ async def test_across_versions_a_server_is_said_to_do_what_can_be_carried(
 
 
 @each_mode
+@pytest.mark.parametrize("path", ["/mcp/a", "/mcp"])
+async def test_a_request_must_name_what_it_is_about_in_text_that_can_be_sent(
+    mode: str, path: str
+) -> None:
+    server = PagedModern()
+    async with server.served() as url, house([{"slug": "a", "url": url}]) as h:
+        caller = await OldCaller.begin(h, path) if mode == "old" else None
+        asked = len(server.messages)
+        named = [("tools/call", "name"), ("prompts/get", "name"), ("resources/read", "uri")]
+        for method, key in named:
+            for params in ({}, {key: None}, {key: 7}, {key: ["x"]}, {key: "x" * 9000}):
+                if caller is None:
+                    _, body = await h.modern(path, method, params, headers={"Mcp-Name": "x"})
+                    codes = {-32602, -32020}  # the header cannot say it either
+                else:
+                    body = (await caller.ask(method, **params))[-1]
+                    codes = {-32602}
+                assert body["error"]["code"] in codes, (method, params, body)
+        assert len(server.messages) == asked
+
+
+@each_mode
 @each_era
 @pytest.mark.parametrize("method", LISTS)
 async def test_a_list_comes_page_by_page(mode: str, era: str, method: str) -> None:

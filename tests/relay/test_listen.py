@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from services.relay.changes import listener
+from services.relay.changes import changes, listener
 from tests.relay.changing import FAKES, KINDS, ChangingLegacy, ChangingModern
 from tests.relay.house import house
 from tests.relay.new_caller import LISTS, SUBSCRIPTION, listen, listening
@@ -57,6 +57,28 @@ async def test_a_stream_goes_on_though_nothing_is_told_for_longer_than_the_serve
 
     # each only waits: all of them at once
     await asyncio.gather(*(one(era, path) for era in FAKES for path in ("/mcp/a", "/mcp")))
+
+
+async def test_a_mistake_of_ours_while_listening_leaves_nobody_with_a_deaf_stream(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    real, mistakes = changes.acknowledged, iter([True])
+
+    def acknowledged(message: Any) -> Any:
+        if next(mistakes, False):
+            raise LookupError("a mistake")
+        return real(message)
+
+    monkeypatch.setattr(listener, "FIRST_PAUSE", 0.05)
+    monkeypatch.setattr(changes, "acknowledged", acknowledged)
+    server = ChangingModern()
+    async with (
+        server.served() as url,
+        house([{"slug": "a", "url": url}]) as h,
+        listening(h, "/mcp", TOOLS) as (_, heard),
+    ):
+        server.grow("tools")
+        assert await heard.next() == _tagged("tools/list_changed")
 
 
 @both_eras

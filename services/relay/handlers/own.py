@@ -119,7 +119,10 @@ class Own:
             return {"result": {}}
         if method == logs.SET_LEVEL:
             return await self._set_level(session_id, session, params)
-        inbound.check_name(message)
+        try:
+            inbound.check_name(message)
+        except inbound.Rejected as rejected:
+            return rejected.outcome  # with 200: clients of these versions end at a 400
         if method in {changes.SUBSCRIBE, changes.UNSUBSCRIBE}:
             hello = of_handshake(session.params).without_answers()
             place = self._sessions.key(session_id)
