@@ -98,10 +98,11 @@ class SessionWriter(SessionReader):
         found: dict[str, Session] = {}
         for digest in await self._store.index(index):
             session = await self.find(digest)
-            if session is None:
-                await self._store.index_remove(index, digest)
-            else:
+            if session is not None:
                 found[digest] = session
+            # one that cannot be read here stays: while a key is replaced, another replica reads it
+            elif await self._store.get(keys.SESSION.key(digest)) is None:
+                await self._store.index_remove(index, digest)
         return found
 
     def _by_sid(self, sid: str) -> str:

@@ -67,16 +67,27 @@ class TokenWriter(TokenReader):
 
     async def of(self, subject: str) -> dict[str, Token]:
         """A person's live tokens by digest, newest first."""
+        found, _ = await self._indexed(subject)
+        return dict(sorted(found.items(), key=lambda item: item[1].created, reverse=True))
+
+    async def _indexed(self, subject: str) -> tuple[dict[str, Token], list[str]]:
+        """A person's live tokens, and the digests of records that cannot be read here.
+
+        Those stay in the index: while a key is replaced, another replica can read them.
+        """
         index = keys.TOKENS_OF.key(subject)
         found: dict[str, Token] = {}
+        unread: list[str] = []
         for digest in await self._store.index(index):
             record = await self.find(digest)
+            if record is None and await self._store.get(keys.TOKEN.key(digest)) is not None:
+                unread.append(digest)
             # the index is not sealed: only the record tells whose token it is
-            if record is None or record.person.subject != subject:
+            elif record is None or record.person.subject != subject:
                 await self._store.index_remove(index, digest)
             else:
                 found[digest] = record
-        return dict(sorted(found.items(), key=lambda item: item[1].created, reverse=True))
+        return found, unread
 
     async def uses(self, digests: Iterable[str]) -> dict[str, TokenUse]:
         """Who used these tokens last, by digest, as far as the relay has noted it."""
@@ -103,7 +114,8 @@ class TokenWriter(TokenReader):
 
     async def revoke_all(self, subject: str) -> int:
         """Revoke every token of a person; how many there were."""
-        mine = await self.of(subject)
+        found, unread = await self._indexed(subject)
+        mine = [*found, *unread]
         for digest in mine:
             await self._store.remove(keys.TOKEN.key(digest))
             await self._store.index_remove(keys.TOKENS_OF.key(subject), digest)

@@ -41,6 +41,18 @@ async def test_an_ended_session_is_gone_for_everybody_at_once(store: KeyValue) -
     assert await store.index(keys.SESSIONS_OF.key(ADA.subject)) == {other}
 
 
+async def test_a_session_sealed_with_a_key_that_is_still_to_come_here_stays_known() -> None:
+    clock = Clock()
+    store = MemoryKeyValue(clock)
+    behind = SessionWriter(store, SEAL, clock)
+    ahead = SessionWriter(store, Seal([b"n" * 32, b"k" * 32], b"i" * 32), clock)
+    digest = ahead.digest(await ahead.begin(session(clock())))
+    assert await behind.of(ADA.subject) == {}
+    assert list(await ahead.of(ADA.subject)) == [digest]
+    await behind.end_all(ADA.subject)
+    assert await ahead.find(digest) is None
+
+
 async def test_all_sessions_of_one_person_end_and_no_others(store: KeyValue) -> None:
     writer = SessionWriter(store, SEAL, time.time)
     adas = [writer.digest(await writer.begin(session(time.time()))) for _ in range(3)]

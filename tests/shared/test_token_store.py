@@ -105,6 +105,20 @@ async def test_a_forged_index_reveals_nothing_of_others() -> None:
     assert await writer.revoke(ADA.subject, "bobs") is False
 
 
+async def test_what_a_key_sealed_that_is_still_to_come_here_is_ended_with_the_rest() -> None:
+    """While a key is replaced, one replica seals with what another one has not read yet."""
+    clock = Clock()
+    store = MemoryKeyValue(clock)
+    behind = TokenWriter(store, SEAL, clock)
+    ahead = TokenWriter(store, Seal([b"n" * 32, b"k" * 32], b"i" * 32), clock)
+    text = await ahead.create(token(clock(), "new"))
+    assert await ahead.verify(text) is not None
+    assert await behind.of(ADA.subject) == {}
+    assert [one.id for one in (await ahead.of(ADA.subject)).values()] == ["new"]
+    assert await behind.revoke_all(ADA.subject) == 1
+    assert await ahead.verify(text) is None
+
+
 async def test_a_record_of_another_version_is_no_token_and_no_error() -> None:
     clock = Clock()
     store = MemoryKeyValue(clock)

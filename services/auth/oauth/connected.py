@@ -12,26 +12,39 @@ class Connected(OAuthStore):
 
     async def end_all(self, subject: str) -> int:
         """End all that a person has allowed, redeemed or not; how many there were."""
-        found = await self._all(subject)
-        for allowed in found:
-            await self.end(allowed)
-        return len(found)
+        found, unread = await self._all(subject)
+        ended = [*(one.id for one in found), *unread]
+        for allowed_id in ended:
+            await self._end(allowed_id, subject)
+        return len(ended)
 
     async def of(self, subject: str) -> list[Allowed]:
         """What a person has allowed and a client has taken up, the newest first."""
-        found = [one for one in await self._all(subject) if one.used is not None]
-        return sorted(found, key=lambda one: one.created, reverse=True)
+        found, _ = await self._all(subject)
+        taken_up = [one for one in found if one.used is not None]
+        return sorted(taken_up, key=lambda one: one.created, reverse=True)
 
-    async def _all(self, subject: str) -> list[Allowed]:
-        index, found = keys.CLIENTS_OF.key(subject), []
+    async def _all(self, subject: str) -> tuple[list[Allowed], list[str]]:
+        """What a person has allowed, and the ids of records that cannot be read here.
+
+        Those stay in the index: while a key is replaced, another replica can read them.
+        """
+        index, found, unread = keys.CLIENTS_OF.key(subject), list[Allowed](), list[str]()
         for allowed_id in await self._store.index(index):
             allowed = await self.allowed(allowed_id)
+            if allowed is None and await self._there(allowed_id):
+                unread.append(allowed_id)
             # the index is not sealed: only the record tells whose it is
-            if allowed is None or allowed.person.subject != subject:
+            elif allowed is None or allowed.person.subject != subject:
                 await self._store.index_remove(index, allowed_id)
             else:
                 found.append(allowed)
-        return found
+        return found, unread
+
+    async def _there(self, allowed_id: str) -> bool:
+        ended, kept = keys.OAUTH.key("ended", allowed_id), keys.OAUTH.key("allowed", allowed_id)
+        marks = await self._store.get_many([ended, kept])
+        return marks[0] is None and marks[1] is not None
 
     async def too_many(self, subject: str) -> list[Allowed]:
         """Those that were used longest ago: they have to end, so that one more has room."""

@@ -117,12 +117,15 @@ class OAuthStore:
 
     async def end(self, allowed: Allowed) -> None:
         """End it with all its tokens, on every replica from the next request on."""
-        await self._store.put(keys.OAUTH.key("ended", allowed.id), b"1", self._end_known())
-        issued = self._issued(allowed.id)
+        await self._end(allowed.id, allowed.person.subject)
+
+    async def _end(self, allowed_id: str, subject: str) -> None:
+        await self._store.put(keys.OAUTH.key("ended", allowed_id), b"1", self._end_known())
+        issued = self._issued(allowed_id)
         digests = await self._store.index(issued)
         tokens = [keys.TOKEN.key(digest) for digest in digests]
-        await self._store.remove(*tokens, issued, keys.OAUTH.key("allowed", allowed.id))
-        await self._store.index_remove(keys.CLIENTS_OF.key(allowed.person.subject), allowed.id)
+        await self._store.remove(*tokens, issued, keys.OAUTH.key("allowed", allowed_id))
+        await self._store.index_remove(keys.CLIENTS_OF.key(subject), allowed_id)
         await tell_ended(self._store, *digests)
 
     async def access(self, text: str) -> Token | None:
