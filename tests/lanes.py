@@ -9,7 +9,7 @@ from xdist.workermanage import WorkerController
 
 LONGEST_FIRST = tuple(
     f"tests/{name}"
-    for name in ("browser", "stack", "relay", "auth", "compose", "firefox", "conformance")
+    for name in ("browser", "stack", "relay", "auth", "compose", "firefox", "conformance", "bench")
 )
 
 
