@@ -98,6 +98,20 @@ async def test_all_servers_are_allowed_only_by_saying_so(
     assert 'value="every" checked' not in refused.text
 
 
+async def test_who_has_no_server_yet_can_allow_those_to_come(start_both: StartBoth) -> None:
+    """Also where a decision point says who may use what: then none can be listed."""
+    vault = {"slug": "vault", "name": "Vault", "url": "http://v/mcp"}
+    auth = await start_both(servers=[vault | {"access": {"people": ["x@x.test"]}}])
+    browser, client = await auth.signed_in(), OAuthClient(auth)
+    await client.register()
+    page = await client.ask(browser)
+    assert "All servers that you may use, later ones too." in page.text
+    form = dict(re.findall(r'type="hidden" name="(\w+)" value="([^"]*)"', page.text))
+    form |= {"access": "write", "answer": "allow"}
+    told = answered(await browser.post(f"{auth.url}/oauth/authorize", form))
+    assert (await client.redeem(told["code"])).body["scope"] == "mcp"
+
+
 async def test_who_is_signed_out_signs_in_first_and_is_asked_then(auth: Auth) -> None:
     client, browser = OAuthClient(auth), auth.browser()
     await client.register()
