@@ -17,6 +17,7 @@ from collections.abc import AsyncIterator, Iterator
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import pytest
+from hypothesis import HealthCheck, settings
 from playwright.async_api import Browser, async_playwright
 
 from demo.run.ports import free_ports
@@ -27,6 +28,10 @@ if TYPE_CHECKING:
     from tests.lanes import FolderByFolder
 
 T = TypeVar("T")
+
+# how long an example takes says something of the machine only
+settings.register_profile("strad", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("strad")
 
 _BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 _MAC = "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"
