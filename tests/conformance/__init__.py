@@ -8,6 +8,7 @@
     front.py           adds the token, which the package cannot send; lets one era through only;
                        asks several replicas in turn
     gaps.py            what does not cross from one era to the other yet
+    older_client.py    a client written with the SDK before 2026-07-28
     client_through_relay.py    the SDK's client as the package starts it, with a relay behind it
 
 Between a caller and a server of the same era the relay may not lose a single check.

@@ -14,18 +14,18 @@ from services.relay.changes.alive import Alive, Watch
 from services.relay.entitlements.epochs import SURE_SECONDS
 from services.relay.gate import Gate
 from services.relay.handlers import reading
+from services.relay.handlers.failed import failed, in_session
 from services.relay.handlers.legacy import Sessioned
 from services.relay.handlers.modern import Modern
 from services.relay.messages import rpc
 from services.relay.servers import trace
 from services.relay.views import View, named_alone, view_of
-from shared import metrics
 from shared.contracts.access import Reason
 from shared.contracts.problems import Problem, ProblemKind
-from shared.contracts.wire import Service, Surface
+from shared.contracts.wire import Surface
 from shared.stores.kv import StoreUnavailable
 from shared.web.problems import problem_of
-from shared.web.routes import PRINCIPAL, PROBLEM, REQUEST_ID, Guard, Identify
+from shared.web.routes import PRINCIPAL, Guard, Identify
 
 Ask = Callable[[], Awaitable[web.StreamResponse]]
 
@@ -51,6 +51,7 @@ class Mcp:
         self._identify = identify
         self._modern = modern
         self._sessioned = sessioned
+        self._in_session = in_session(sessioned.post)
         self._audit = audit
         self._limits = limits
 
@@ -73,7 +74,7 @@ class Mcp:
             outcome = rpc.failure(INVALID_REQUEST, _ACCEPT)
             return rpc.answer(message.get("id"), outcome, 406)
         modern = inbound.is_modern(request, message)
-        answer = self._modern.post if modern else self._sessioned.post
+        answer = self._modern.post if modern else self._in_session
         ask: Ask = partial(answer, request, view, raw, message, alive)
         if not reading.may_be_passed_on(request[PRINCIPAL], message):
             ask = partial(reading.refuse, self._audit, request, view, message, modern=modern)
@@ -132,7 +133,7 @@ class Mcp:
         except inbound.Rejected as rejected:
             return rpc.answer(rejected.id, rejected.outcome, rejected.status)
         except (Problem, StoreUnavailable) as error:
-            return _failed(request, message.get("id"), problem_of(error))
+            return failed(request, message.get("id"), problem_of(error))
 
     def _alive(self, request: web.Request, view: View, since: int) -> Alive:
         """The token is looked up again, and the grant: every server of the view has to be in it,
@@ -177,17 +178,7 @@ async def _refused(request: web.Request, problem: Problem) -> web.Response:
         request_id = inbound.read(await inbound.body(request)).get("id")
     except inbound.Rejected as rejected:
         request_id = rejected.id
-    return _failed(request, request_id, problem)
-
-
-def _failed(request: web.Request, request_id: rpc.Id | None, problem: Problem) -> web.Response:
-    request[PROBLEM] = problem
-    metrics.PROBLEMS.labels(Service.RELAY, problem.kind).inc()
-    outcome = rpc.problem(problem, request[REQUEST_ID])
-    response = rpc.answer(request_id, outcome, problem.status)
-    if problem.retry_after:
-        response.headers["Retry-After"] = str(problem.retry_after)
-    return response
+    return failed(request, request_id, problem)
 
 
 def _is_request(request: web.Request, message: rpc.Message) -> bool:
