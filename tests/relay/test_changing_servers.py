@@ -141,6 +141,21 @@ async def test_a_server_that_chooses_an_impossible_version_is_not_believed(versi
             assert (status, body["error"]["data"]["kind"]) == (wanted, "upstream-malformed")
 
 
+@pytest.mark.parametrize("session", ["x" * 513, ""])
+async def test_an_id_of_a_session_that_is_too_long_or_none_at_all_is_not_believed(
+    session: str,
+) -> None:
+    class Long(LegacyFake):
+        def _begin(self, message: dict[str, Any]) -> web.Response:
+            reply = super()._begin(message)
+            reply.headers["Mcp-Session-Id"] = session
+            return reply
+
+    async with Long().served() as url, house([{"slug": "a", "url": url}]) as h:
+        for _, body in (await h.send("/mcp/a", _begin()), await h.modern("/mcp/a", "tools/list")):
+            assert body["error"]["data"]["kind"] == "upstream-malformed"
+
+
 async def test_a_lost_session_cannot_go_on_with_a_server_that_changed_its_version() -> None:
     server = Changing(LegacyFake())
     async with server.served() as url, house([{"slug": "a", "url": url}]) as h:

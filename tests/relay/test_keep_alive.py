@@ -6,8 +6,12 @@ from typing import Any
 import pytest
 from aiohttp import web
 
+from services.relay.changes import telling
 from services.relay.messages import events
+from tests.relay.changing import ChangingLegacy
 from tests.relay.house import house
+from tests.relay.new_caller import LISTS, listen
+from tests.relay.old_caller import OldCaller
 from tests.relay.test_alive import open_stream
 from tests.relay.upstreams import modern_fake, sdk_app, served, toy_server
 
@@ -24,6 +28,20 @@ async def test_the_stream_of_a_silent_server_carries_comments(
         async with asyncio.timeout(5):
             heard = await stream.readexactly(3 * len(b": still here\n\n"))
         assert heard == b": still here\n\n" * 3
+
+
+async def test_a_stream_that_the_relay_writes_itself_carries_comments_too(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(telling, "KEEP_ALIVE_SECONDS", 0.05)
+    async with (
+        ChangingLegacy().served() as url,
+        house([{"slug": "a", "url": url}]) as h,
+    ):
+        caller = await OldCaller.begin(h, "/mcp")
+        async with asyncio.timeout(5), listen(h, "/mcp", LISTS) as new, caller.stream() as old:
+            for stream in (new, old):
+                assert b": still here" in await stream.content.readuntil(b": still here\n\n")
 
 
 async def test_comments_stand_between_events_and_change_none(

@@ -14,8 +14,9 @@ from shared.contracts.access import Reason
 from shared.stores.audit import TrailReader
 from shared.stores.redis import connect
 from tests.relay.house import House, house
+from tests.relay.old_caller import OldCaller, message
 from tests.relay.test_replicas import twin
-from tests.relay.upstreams import modern_fake, sdk_app, served, toy_server
+from tests.relay.upstreams import LegacyFake, modern_fake, sdk_app, served, toy_server
 from tests.shared.valkey import valkey
 
 DONE = {"result": {"resultType": "complete", "content": []}}
@@ -53,6 +54,25 @@ async def test_a_person_may_ask_so_much_a_minute_and_is_told_when_to_come_back()
         assert len(fake.messages) == before
         h.clock.offset += WINDOW_SECONDS
         assert await calls(h, 1) == [200]
+
+
+async def test_in_a_session_who_asks_too_much_is_told_and_keeps_the_session() -> None:
+    async with (
+        LegacyFake().served() as url,
+        house([{"slug": "x", "url": url}], limits={"person": 3}) as h,
+    ):
+        early(h)
+        caller = await OldCaller.begin(h, "/mcp/x")
+        (listed,) = await caller.ask("tools/list")
+        assert listed["result"]["tools"]
+        async with caller.post(message("tools/list", 9)) as answer:
+            assert answer.status == 200
+            assert 1 <= int(answer.headers["Retry-After"]) <= WINDOW_SECONDS
+            told = await answer.json()
+        assert (told["id"], told["error"]["data"]["kind"]) == (9, "too-many-requests")
+        assert await caller.tell("notifications/x") == 429
+        h.clock.offset += WINDOW_SECONDS
+        assert "result" in (await caller.ask("tools/list"))[-1]
 
 
 async def test_a_server_is_asked_so_much_a_minute_by_all_together() -> None:

@@ -19,6 +19,7 @@ from services.relay.handlers.legacy import Sessioned
 from services.relay.handlers.modern import Modern
 from services.relay.messages import rpc
 from services.relay.servers import trace
+from services.relay.servers.lost import SESSION_HEADER
 from services.relay.views import View, named_alone, view_of
 from shared.contracts.access import Reason
 from shared.contracts.problems import Problem, ProblemKind
@@ -178,7 +179,8 @@ async def _refused(request: web.Request, problem: Problem) -> web.Response:
         request_id = inbound.read(await inbound.body(request)).get("id")
     except inbound.Rejected as rejected:
         request_id = rejected.id
-    return failed(request, request_id, problem)
+    in_a_session = SESSION_HEADER in request.headers and request_id is not None
+    return failed(request, request_id, problem, 200 if in_a_session else None)
 
 
 def _is_request(request: web.Request, message: rpc.Message) -> bool:
