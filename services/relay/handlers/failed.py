@@ -52,8 +52,10 @@ def in_session(post: Post) -> Post:
         try:
             return await post(request, view, raw, message, alive)
         except Problem as problem:
-            if problem.kind not in _OF_ONE_SERVER or not {"id", "method"} <= message.keys():
+            if problem.kind not in _OF_ONE_SERVER or "method" not in message:
                 raise
-            return failed(request, message["id"], problem, 200)
+            answer = failed(request, message.get("id"), problem, 200)
+            # nobody waits to hear what became of a notification
+            return answer if "id" in message else web.Response(status=202)
 
     return told
