@@ -15,4 +15,12 @@ async def always(run: Callable[[], Awaitable[None]]) -> None:
             await run()
         except Exception:
             log.failure("background-failed")
+        if called_off():
+            return  # something went wrong on the way out: that is no reason to begin again
         await asyncio.sleep(_AGAIN_SECONDS)
+
+
+def called_off() -> bool:
+    """Whether whoever runs this has been cancelled, though another error came in its place."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0

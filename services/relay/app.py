@@ -74,6 +74,8 @@ _YOUNG = (
     10_000  # objects until the next look for garbage: a call makes hundreds that go by themselves
 )
 
+_END_SECONDS = 1.0
+
 
 def load() -> tuple[Base, web.Application, web.Application]:
     """Read the settings and build both ports. Raises `SettingsWrong`; needs a running loop."""
@@ -157,6 +159,8 @@ def build(
         running.close()
         for task in tasks:
             task.cancel()
+        # they still use what is closed next
+        await asyncio.wait(tasks, timeout=_END_SECONDS)
         await entitling.close()
         await legacy.close()
         await audit.close()

@@ -11,8 +11,9 @@ import aiohttp
 from aiohttp import web
 
 from services.relay.audit.trail import heard
-from services.relay.changes.alive import Alive, Ended
+from services.relay.changes.alive import Alive
 from services.relay.changes.changes import LISTEN
+from services.relay.changes.held import Ended
 from services.relay.changes.seen import Seen
 from services.relay.gate import Way
 from services.relay.messages import rpc

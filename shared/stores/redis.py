@@ -10,6 +10,7 @@ from redis.backoff import NoBackoff
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import RedisError, ResponseError
 
+from shared.always import called_off
 from shared.stores.kv import StoreUnavailable
 from shared.stores.link import Command
 from shared.stores.pipe import Pipe
@@ -164,7 +165,9 @@ class RedisKeyValue:
                             yield None  # also when the client has connected again by itself
                         elif heard is not None and heard["type"] == "message":
                             yield heard["data"]
-            except (RedisError, OSError, TimeoutError):
+            except (RedisError, OSError, TimeoutError) as error:
+                if called_off():  # what went wrong on the way out came in the place of that
+                    raise asyncio.CancelledError from error
                 await asyncio.sleep(_HEAR_AGAIN_SECONDS)
 
     async def append(self, key: str, values: Sequence[bytes], most: int) -> None:

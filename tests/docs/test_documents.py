@@ -35,6 +35,13 @@ def test_every_file_that_a_document_names_exists(document: Path) -> None:
         assert (document.parent / link).exists(), link
 
 
+def test_decisions_are_numbered_one_by_one_in_their_names_and_titles() -> None:
+    decisions = sorted((ROOT / "docs" / "decisions").glob("*.md"))
+    for number, path in enumerate(decisions, start=1):
+        assert path.name.startswith(f"{number:04}-"), path.name
+        assert path.read_text().startswith(f"# {number}. "), path.name
+
+
 def test_every_target_that_the_documents_name_exists() -> None:
     makefile = (ROOT / "Makefile").read_text()
     for document in DOCUMENTS:

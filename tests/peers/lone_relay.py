@@ -59,6 +59,8 @@ class LoneRelay:
     public_url: str
     tokens: tuple[str, ...]
     store: Child
+    redis_url: str
+    keys: Path
 
     @property
     def token(self) -> str:
@@ -106,7 +108,7 @@ def lone_relay(
         with ThreadPoolExecutor(_AT_ONCE) as starters:
             enter = stack.enter_context
             found = tuple(starters.map(lambda log: enter(_replica(log, variables)), logs))
-        yield LoneRelay(found, public_url, tokens, store)
+        yield LoneRelay(found, public_url, tokens, store, redis_url, keys)
 
 
 @contextmanager

@@ -30,11 +30,11 @@ PARAMS: dict[str, dict[str, Any]] = {
 }
 
 
-def merged(params: dict[str, Any]) -> dict[str, Any]:
-    """The same for the server `a` of a merged view."""
-    text = json.dumps(params).replace('"name": "go"', '"name": "a__go"')
-    text = text.replace('"name": "p"', '"name": "a__p"')
-    return dict(json.loads(text.replace("x://r", "strad+a:x://r")))
+def merged(params: dict[str, Any], slug: str = "a") -> dict[str, Any]:
+    """The same for one server of a merged view."""
+    text = json.dumps(params).replace('"name": "go"', f'"name": "{slug}__go"')
+    text = text.replace('"name": "p"', f'"name": "{slug}__p"')
+    return dict(json.loads(text.replace("x://r", f"strad+{slug}:x://r")))
 
 
 class Stuck(Fake):

@@ -12,6 +12,7 @@ from services.relay.changes import alive
 from services.relay.changes.alive import Alive, Watch
 from shared.contracts.identity import Principal
 from shared.contracts.problems import Problem, ProblemKind
+from shared.stores.kv import StoreUnavailable
 from shared.stores.memory import MemoryKeyValue
 from tests.relay.house import House, house
 from tests.relay.twins import twin
@@ -129,6 +130,37 @@ async def test_doubt_ends_a_stream() -> None:
         with pytest.raises(Problem) as caught:
             await task
     assert caught.value.kind is ProblemKind.INTERNAL
+
+
+async def test_while_the_store_is_away_nothing_ends_and_nothing_lasts(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(alive, "DOUBT_SECONDS", 0.4)
+    monkeypatch.setattr(alive, "_AGAIN_SECONDS", 0.1)
+    watch, rights = Watch(), [Right() for _ in range(40)]
+    tasks = [asyncio.create_task(_held(watch, right, ADA)) for right in rights]
+    await asyncio.sleep(0)
+    for right in rights:
+        right.ended = StoreUnavailable("away")
+    watch.look()
+    await asyncio.sleep(0.15)
+    assert not any(task.done() for task in tasks)
+    # it is back, and one of them has ended meanwhile
+    for right in rights[1:]:
+        right.ended = None
+    rights[0].ended = OVER
+    async with asyncio.timeout(1):
+        with pytest.raises(Problem, match="Over"):
+            await tasks[0]
+    assert not any(task.done() for task in tasks[1:])
+    for right in rights:
+        right.ended = StoreUnavailable("away")
+    watch.look()
+    async with asyncio.timeout(2):
+        found = await asyncio.gather(*tasks[1:], return_exceptions=True)
+    assert {one.kind for one in found if isinstance(one, Problem)} == {
+        ProblemKind.STORE_UNAVAILABLE
+    }
 
 
 async def test_a_time_limit_within_a_stream_stays_a_time_limit() -> None:

@@ -13,6 +13,12 @@ import aiohttp
 import pytest
 
 from demo.run.ports import LOOPBACK, free_ports
+from shared.clock import system_clock
+from shared.key_folder import Keys
+from shared.keys import AUDITOR
+from shared.settings import Environment
+from shared.stores.audit import TrailReader
+from shared.stores.redis import connect
 from tests.peers.lone_relay import LoneRelay, lone_relay
 from tests.relay.changing import ChangingModern
 from tests.relay.old_caller import ACCEPT, Heard, message
@@ -21,7 +27,7 @@ from tests.relay.test_progress import fake, told
 pytestmark = pytest.mark.stack
 
 VERSION = "2026-07-28"
-CELLS = [("old", "modern"), ("new", "legacy"), ("old", "legacy")]
+CELLS = [("old", "modern"), ("new", "legacy"), ("old", "legacy"), ("new", "modern")]
 
 
 @pytest.fixture
@@ -93,6 +99,20 @@ class Caller:
         return json.loads([line for line in text.splitlines() if line.startswith("data:")][-1][5:])
 
 
+async def unended(relay: LoneRelay) -> set[str]:
+    """The ids of the calls in the trail that have not come to their end."""
+    env = Environment()
+    keys = Keys(env, relay.keys / AUDITOR)
+    seal, password = keys.audit_seal(), keys.text("redis.password")
+    env.done()
+    assert seal is not None
+    store = connect(relay.redis_url, AUDITOR, password)
+    trail = TrailReader(store, seal, system_clock)
+    found = [one async for one in trail.entries(0) if one.get("method") == "tools/call"]
+    await store.close()
+    return {one["id"] for one in found} - {one["id"] for one in found if "running" not in one}
+
+
 @pytest.mark.parametrize("relay", [len(CELLS)], indirect=True, ids=["each cell"])
 async def test_its_callers_know_at_once_nothing_is_repeated_and_the_next_replica_goes_on(
     relay: LoneRelay, ports: dict[str, int]
@@ -119,8 +139,12 @@ async def _dies(
     async with fake(era, work).served(port), aiohttp.ClientSession() as http:
         caller = Caller(http, relay, mode, f"/mcp/{era}")
         await caller.begin(at)
+        before = await unended(relay)
         task = asyncio.create_task(caller.call(at))
         await asyncio.wait_for(began.wait(), 10)
+        async with asyncio.timeout(10):
+            while not (dead := await unended(relay) - before):
+                await asyncio.sleep(0.05)
         relay.replicas[at].process.kill()
         killed = time.monotonic()
         with pytest.raises(aiohttp.ClientError):
@@ -131,6 +155,8 @@ async def _dies(
         answer = await asyncio.wait_for(caller.call(at + 1), 10)
         assert answer["result"]["structuredContent"] == {"n": 7}
         assert calls == 2
+        # the trail keeps it, as one whose end nobody has seen
+        assert dead <= await unended(relay)
 
 
 @pytest.mark.parametrize("relay", [1], indirect=True, ids=["once"])

@@ -60,8 +60,8 @@ ends = pytest.mark.parametrize(
 )
 
 
-async def new_caller(h: House, path: str, method: str) -> Ask:
-    params = PARAMS[method] if path != "/mcp" else merged(PARAMS[method])
+async def new_caller(h: House, path: str, method: str, slug: str = "a") -> Ask:
+    params = PARAMS[method] if path != "/mcp" else merged(PARAMS[method], slug)
 
     async def ask() -> tuple[int, str]:
         status, body = await h.modern(path, method, params)
@@ -70,9 +70,9 @@ async def new_caller(h: House, path: str, method: str) -> Ask:
     return ask
 
 
-async def old_caller(h: House, path: str, method: str, at: str = "") -> Ask:
+async def old_caller(h: House, path: str, method: str, slug: str = "a", *, at: str = "") -> Ask:
     caller = await OldCaller.begin(h, path, at=at)
-    params = PARAMS[method] if path != "/mcp" else merged(PARAMS[method])
+    params = PARAMS[method] if path != "/mcp" else merged(PARAMS[method], slug)
 
     async def ask() -> tuple[int, str]:
         async with caller.post(message(method, 7, **params)) as response:

@@ -5,7 +5,6 @@ answered.
 """
 
 import asyncio
-import contextlib
 import random
 import time
 from collections.abc import AsyncIterator
@@ -18,70 +17,10 @@ import pytest
 from shared.stores.kv import StoreUnavailable
 from shared.stores.redis import TIMEOUT_SECONDS, RedisKeyValue, connect
 from tests.shared.valkey import valkey
+from tests.shared.way import Way
 
 LARGE = 8 * 1024 * 1024
 SLACK = 0.5  # of a busy machine
-
-
-class Way:
-    """Between a store and a Redis: it can be silent, and break off inside an answer."""
-
-    def __init__(self, port: int) -> None:
-        self.port = port
-        self.opened = 0
-        self.break_after: int | None = None
-        self.flows = asyncio.Event()
-        self.flows.set()
-        self._pumps: set[asyncio.Task[None]] = set()
-
-    @asynccontextmanager
-    async def served(self) -> AsyncIterator[RedisKeyValue]:
-        server = await asyncio.start_server(self._accept, "127.0.0.1", 0)
-        port = server.sockets[0].getsockname()[1]
-        store = connect(f"redis://127.0.0.1:{port}/0", "tester", "tester")
-        try:
-            yield store
-        finally:
-            await store.close()
-            server.close()
-            for pump in self._pumps:
-                pump.cancel()
-            await asyncio.gather(*self._pumps, return_exceptions=True)
-
-    async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self.opened += 1
-        try:
-            behind, there = await asyncio.open_connection("127.0.0.1", self.port)
-        except OSError:
-            writer.transport.abort()
-            return
-        # only what is open now falls silent: a new connection works, as after a failover
-        for pump in (self._pump(reader, there, self.flows), self._answers(behind, writer)):
-            self._pumps.add(asyncio.create_task(pump))
-
-    async def _answers(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await self._pump(reader, writer, self.flows, answers=True)
-
-    async def _pump(
-        self,
-        reader: asyncio.StreamReader,
-        writer: asyncio.StreamWriter,
-        flows: asyncio.Event,
-        *,
-        answers: bool = False,
-    ) -> None:
-        with contextlib.suppress(ConnectionError), contextlib.closing(writer):
-            while data := await reader.read(1 << 16):
-                await flows.wait()
-                if answers and self.break_after is not None:
-                    self.break_after -= len(data)
-                    if self.break_after < 0:
-                        self.break_after = None
-                        writer.write(data[: len(data) // 2])
-                        await writer.drain()
-                        return
-                writer.write(data)
-                await writer.drain()
 
 
 @asynccontextmanager
@@ -110,9 +49,10 @@ async def test_who_leaves_in_the_middle_takes_nobodys_answer(tmp_path: Path) -> 
     chance = random.Random(7)
     async with redis(tmp_path) as (way, store):
         await filled(store, 20)
+        await own(store, 0)
         for _ in range(10):
-            tasks = [asyncio.create_task(own(store, n % 20)) for n in range(200)]
-            leaving = chance.sample(tasks, 100)
+            tasks = [asyncio.create_task(own(store, n % 20)) for n in range(100)]
+            leaving = chance.sample(tasks, 50)
             while not all(task.done() for task in tasks):
                 for task in chance.sample(leaving, 10):
                     task.cancel()

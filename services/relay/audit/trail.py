@@ -17,7 +17,7 @@ from mcp_types import CLIENT_INFO_META_KEY
 from services.relay.audit.arguments import canonical, redacted
 from services.relay.audit.definitions import Definitions
 from services.relay.callers.inbound import Rejected
-from services.relay.changes.alive import why_ended
+from services.relay.changes.held import why_ended
 from services.relay.messages import rpc
 from shared import ids, log
 from shared.contracts.access import Reason

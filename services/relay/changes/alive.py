@@ -4,118 +4,20 @@ told.
 
 import asyncio
 from collections import Counter
-from collections.abc import Awaitable, Callable, Collection
-from contextvars import Context, ContextVar, Token
+from collections.abc import Callable, Collection
+from contextvars import Context
 from dataclasses import dataclass
-from types import TracebackType
-from typing import Any
 
-from shared import log
+from services.relay.changes.held import Check, Held
 from shared.contracts.identity import Principal
 from shared.contracts.problems import Problem, ProblemKind
 from shared.stores.kv import StoreUnavailable
 from shared.web.problems import problem_of
 
 RECHECK_SECONDS = 15.0
+DOUBT_SECONDS = 10.0
+_AGAIN_SECONDS = 0.5
 _AT_ONCE = 16
-_STOPPED = "What was still at work was stopped: see what came of it before you try again."
-
-Check = Callable[[str | None], Awaitable[None]]
-"""Returns while the caller may go on; else raises the `Problem` that says why not.
-
-Gets the slug of the server that all of this is about; None: every server that it can reach.
-"""
-
-
-class Ended(Problem):
-    """The right has ended while something was at work."""
-
-
-def why_ended(problem: Problem) -> str | None:
-    """The name of the reason why a right has ended; of another problem the reason is no name."""
-    return problem.reason or None if isinstance(problem, Ended) else None
-
-
-class Held:
-    """Everything inside ends with `Ended` once the right has ended, and so does what it returns."""
-
-    __slots__ = (
-        "_before",
-        "_cancelling",
-        "_check",
-        "_since",
-        "_task",
-        "_watch",
-        "about",
-        "ended",
-        "principal",
-    )
-
-    def __init__(self, watch: "Watch", principal: Principal, check: Check, since: int) -> None:
-        self.principal = principal
-        self.about: str | None = None
-        self.ended: Ended | None = None
-        self._watch = watch
-        self._check = check
-        self._since = since
-        self._task: asyncio.Task[Any] | None = None
-        self._cancelling = 0
-        self._before: Token[Held | None] | None = None
-
-    async def __aenter__(self) -> None:
-        while self._since != self._watch.looks:
-            # something was said before this was there to be looked at
-            self._since = self._watch.looks
-            await self._check(None)
-        self._watch.add(self)
-        self._task = asyncio.current_task()
-        assert self._task is not None
-        self._cancelling = self._task.cancelling()
-        self._before = _CURRENT.set(self)
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        assert self._before is not None
-        assert self._task is not None
-        _CURRENT.reset(self._before)
-        self._watch.remove(self)
-        if self.ended is None:
-            return
-        called_off = self._task.uncancel() > self._cancelling  # by somebody else besides
-        if kind is None or (kind is asyncio.CancelledError and not called_off):
-            raise self.ended from None
-
-    async def look(self) -> None:
-        """Whether it may go on."""
-        try:
-            await self._check(self.about)
-        except (Problem, StoreUnavailable) as error:
-            why = problem_of(error)
-        except Exception:
-            # no doubt keeps anything open
-            log.failure("stream-check-failed")
-            why = problem_of(Exception())
-        else:
-            return
-        if self.ended is None and self in self._watch and self._task is not None:
-            self.ended = Ended(why.kind, why.title, why.advice or _STOPPED, why.reason)
-            self._task.cancel()
-
-
-_CURRENT: ContextVar[Held | None] = ContextVar("held", default=None)
-
-
-def about(slug: str) -> None:
-    """From here on the request at hand is about this server alone: what ends elsewhere is nothing
-    to it.
-    """
-    held = _CURRENT.get()
-    if held is not None:
-        held.about = slug
 
 
 class Watch:
@@ -171,14 +73,36 @@ class Watch:
             await self._look_at(list(self._held))
 
     async def _look_at(self, chosen: Collection[Held]) -> None:
-        room = asyncio.Semaphore(_AT_ONCE)
+        """While the store is away nobody can tell, and nothing can be told: then look again, and
+        keep nothing open beyond DOUBT_SECONDS of it.
+        """
+        until = asyncio.get_running_loop().time() + DOUBT_SECONDS
+        while in_doubt := await self._round(chosen):
+            if asyncio.get_running_loop().time() > until:
+                for held in in_doubt:
+                    held.end(problem_of(StoreUnavailable()))
+                return
+            await asyncio.sleep(_AGAIN_SECONDS)
+            chosen = in_doubt
+
+    async def _round(self, chosen: Collection[Held]) -> list[Held]:
+        """Look at each once; those of which nothing can be known."""
+        room, in_doubt = asyncio.Semaphore(_AT_ONCE), list[Held]()
 
         async def one(held: Held) -> None:
             async with room:
-                if held in self:
-                    await held.look()
+                try:
+                    # what one cannot know for want of the store, none of the others can
+                    if held in self and not in_doubt:
+                        await held.look()
+                        return
+                except StoreUnavailable:
+                    pass
+            if held in self:
+                in_doubt.append(held)
 
         await asyncio.gather(*(one(held) for held in chosen))
+        return in_doubt
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from mcp_types.jsonrpc import INVALID_PARAMS
 from services.relay.bridge import unknown_method
 from services.relay.calls import Calls
 from services.relay.catalog import Catalog
-from services.relay.changes.alive import about
+from services.relay.changes.held import about
 from services.relay.gate import Way
 from services.relay.merged import exposed
 from services.relay.merged.cursors import CursorRefused, Cursors
