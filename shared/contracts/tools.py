@@ -4,7 +4,6 @@ import fnmatch
 import functools
 import re
 from collections.abc import Iterator
-from enum import StrEnum
 
 from pydantic import Field
 
@@ -13,19 +12,10 @@ from shared.contracts.fields import Strict
 FRESH = "\0"  # stands in no pattern, so that only a `*` can match it
 
 
-class Confirm(StrEnum):
-    """When the host asks the person before a page's call runs."""
-
-    ALWAYS = "always"
-    WRITES = "writes"
-    NEVER = "never"
-
-
 class ToolRule(Strict):
     """The operator's word on one tool. It wins over the server's own hints."""
 
     read_only: bool | None = None
-    confirm: Confirm | None = None
 
 
 class ToolsPolicy(Strict):
@@ -33,7 +23,6 @@ class ToolsPolicy(Strict):
 
     allow: tuple[str, ...] | None = Field(None, description="left out: all tools")
     deny: tuple[str, ...] = ()
-    confirm: Confirm = Confirm.WRITES
     each: dict[str, ToolRule] = Field(default_factory=dict, description="rules by tool name")
 
     def permits(self, tool: str) -> bool:
@@ -115,11 +104,8 @@ def _mistakes_of(policy: ToolsPolicy, name: str, rule: ToolRule) -> Iterator[tup
         yield "is a rule for no tool", "write the whole name of one tool"
     elif not policy.permits(name):
         yield "`allow` and `deny` already remove this tool", "remove the rule, or let the tool be"
-    if rule.read_only is None and rule.confirm is None:
-        yield "says nothing", "write read_only or confirm, or remove it"
-    if rule.read_only is True and rule.confirm is Confirm.WRITES:
-        problem = "confirm: writes never asks, for read_only: true says that it writes nothing"
-        yield problem, "write confirm: always or never, or remove one of the two"
+    if rule.read_only is None:
+        yield "says nothing", "write read_only, or remove it"
 
 
 @functools.lru_cache(1024)

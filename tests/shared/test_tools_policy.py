@@ -49,17 +49,12 @@ DEAD: dict[str, tuple[dict[str, Any], str, str]] = {
         "already remove",
     ),
     "a word on a tool that is not allowed": (
-        {"allow": ["get"], "each": {"put": {"confirm": "always"}}},
+        {"allow": ["get"], "each": {"put": {"read_only": True}}},
         "each.put",
         "already remove",
     ),
     "a word on a pattern": ({"each": {"get_*": {"read_only": True}}}, "each.get_*", "no tool"),
     "a word that says nothing": ({"each": {"get": {}}}, "each.get", "says nothing"),
-    "asked before writing what only reads": (
-        {"each": {"get": {"read_only": True, "confirm": "writes"}}},
-        "each.get",
-        "never asks",
-    ),
 }
 
 
@@ -92,8 +87,7 @@ def test_all_of_them_come_at_once_with_their_places(tmp_path: Path) -> None:
         {"allow": []},
         {"deny": ["*_delete", "admin_*"]},
         {"allow": ["ticket_*", "search"], "deny": ["ticket_delete", "*_all"]},
-        {"each": {"get": {"read_only": True}, "put": {"read_only": False, "confirm": "writes"}}},
-        {"confirm": "always", "each": {"get": {"read_only": True, "confirm": "never"}}},
+        {"each": {"get": {"read_only": True}, "put": {"read_only": False}}},
     ],
 )
 def test_rules_that_mean_something_are_left_alone(document: dict[str, Any]) -> None:
