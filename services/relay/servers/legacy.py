@@ -7,18 +7,13 @@ from collections.abc import Coroutine, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from mcp_types import (
-    CLIENT_CAPABILITIES_META_KEY,
-    CLIENT_INFO_META_KEY,
-    LOG_LEVEL_META_KEY,
-    PROTOCOL_VERSION_META_KEY,
-)
 from mcp_types.jsonrpc import INTERNAL_ERROR
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
 from services.relay.gate import Way
 from services.relay.messages import rpc
 from services.relay.servers.answers import read_answer
+from services.relay.servers.envelope import without_envelope
 from services.relay.servers.failures import malformed
 from services.relay.servers.lost import SESSION_HEADER, SessionUnknown, lost
 from services.relay.servers.progress import Progress
@@ -26,13 +21,6 @@ from services.relay.servers.upstream import Upstream
 from shared import ids
 from shared.contracts.problems import Problem
 
-_MODERN_META = (
-    CLIENT_CAPABILITIES_META_KEY,
-    CLIENT_INFO_META_KEY,
-    LOG_LEVEL_META_KEY,
-    PROTOCOL_VERSION_META_KEY,
-    "progressToken",
-)
 _OF_A_SESSION = ("MCP-Protocol-Version", SESSION_HEADER)
 _MAX_SESSION_ID = 512
 
@@ -114,7 +102,7 @@ class Legacy:
     ) -> rpc.Message:
         """One request in a session; the answer holds `result` or `error`. Raises `SessionLost`."""
         number = self._next_id()
-        body = rpc.dumps(rpc.request(number, method, _without_envelope(params, progress)))
+        body = rpc.dumps(rpc.request(number, method, without_envelope(params, progress)))
 
         async def on_message(message: rpc.Message) -> None:
             if "id" in message:
@@ -184,17 +172,6 @@ class Legacy:
         task = asyncio.create_task(run())
         self._later.add(task)
         task.add_done_callback(self._later.discard)
-
-
-def _without_envelope(params: rpc.Message, progress: Progress | None) -> rpc.Message:
-    meta = params.get("_meta", {})
-    if not isinstance(meta, dict):
-        return params
-    kept = {key: value for key, value in meta.items() if key not in _MODERN_META}
-    if progress is not None and progress.token is not None:
-        kept["progressToken"] = progress.token
-    rest = {key: value for key, value in params.items() if key != "_meta"}
-    return {**rest, "_meta": kept} if kept else rest
 
 
 def _no_answer(message: rpc.Message) -> rpc.Message:
