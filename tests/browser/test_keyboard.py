@@ -27,7 +27,7 @@ RING = """(() => {
 })()"""
 
 
-async def tab_to(person: Person, words: str, most: int = 20) -> None:
+async def tab_to(person: Person, words: str, most: int = 60) -> None:
     """Press Tab until the element with these words has the focus, and look that it shows."""
     for _ in range(most):
         await person.page.keyboard.press("Tab")
