@@ -8,8 +8,8 @@ PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; 
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && exit; done; echo python3)
 PORT ?= 8080
 BIN := .venv/bin
-# folders of tests under way at a time (tests/lanes.py)
-LANES := -n 2
+# LANES='-n 2': two folders of tests at a time (tests/lanes.py)
+LANES ?=
 QUICK := not browser and not compose and not stack and not node
 LOCKS := auth relay apphost run dev
 
