@@ -9,7 +9,7 @@ import pytest
 from services.auth.oauth import tries
 from shared.contracts.identity import SessionKind
 from shared.contracts.wire import SESSION_COOKIE
-from tests.auth.browser import assert_refused
+from tests.auth.browser import Browser, assert_refused
 from tests.auth.conftest import CHARLES, Auth, StartBoth
 from tests.auth.machine import (
     DESK,
@@ -44,6 +44,16 @@ async def told(auth: Auth, event: str) -> list[dict[str, Any]]:
         for one in await trail(auth)
         if one["event"] == event
     ]
+
+
+async def with_a_followed_link(start_both: StartBoth, path: Path) -> tuple[Auth, Browser, str]:
+    """A service's link, opened in a browser and not pressed yet; and its address."""
+    auth = await with_machines(start_both, config_path=path)
+    await auth.signed_in()
+    address = (await desk(auth).link()).body["link"]
+    browser = auth.browser()
+    await followed(auth, browser, address)
+    return auth, browser, address
 
 
 async def test_a_link_of_a_machine_signs_in_to_look_once_and_says_who_made_it(auth: Auth) -> None:
@@ -167,11 +177,7 @@ async def test_a_link_of_a_machine_that_may_make_none_any_more_is_worth_nothing(
     start_both: StartBoth, tmp_path: Path
 ) -> None:
     path = tmp_path / "strad.yaml"
-    auth = await with_machines(start_both, config_path=path)
-    await auth.signed_in()
-    address = (await desk(auth).link()).body["link"]
-    browser = auth.browser()
-    await followed(auth, browser, address)
+    auth, browser, address = await with_a_followed_link(start_both, path)
     written(auth, path, REPORT, ROBOT, DESK | {"login_links": False, "servers": ["news"]})
 
     async def over() -> bool:
@@ -190,11 +196,7 @@ async def test_who_may_not_sign_in_any_more_gets_no_link(
     start_both: StartBoth, tmp_path: Path
 ) -> None:
     path = tmp_path / "strad.yaml"
-    auth = await with_machines(start_both, config_path=path)
-    await auth.signed_in()
-    address = (await desk(auth).link()).body["link"]
-    browser = auth.browser()
-    await followed(auth, browser, address)
+    auth, browser, _ = await with_a_followed_link(start_both, path)
     allow(path, auth, people=["charles@strad.test"])
 
     async def out() -> bool:
@@ -209,11 +211,7 @@ async def test_who_has_become_an_administrator_is_not_signed_in_by_a_link_of_a_m
     start_both: StartBoth, tmp_path: Path
 ) -> None:
     path = tmp_path / "strad.yaml"
-    auth = await with_machines(start_both, config_path=path)
-    await auth.signed_in()
-    address = (await desk(auth).link()).body["link"]
-    browser = auth.browser()
-    await followed(auth, browser, address)
+    auth, browser, _ = await with_a_followed_link(start_both, path)
     write(path, auth, administrators=["ada@strad.test"])
 
     async def promoted() -> bool:
