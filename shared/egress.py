@@ -9,10 +9,8 @@ redirects, no cookies, no proxy from the environment.
 
 import ipaddress
 import socket
-from collections.abc import Callable, Sequence
-from contextvars import ContextVar
+from collections.abc import Callable, Collection
 from functools import partial
-from types import TracebackType
 
 import aiohttp
 from aiohappyeyeballs import AddrInfoType
@@ -36,41 +34,22 @@ _NOT_PUBLIC = tuple(map(ipaddress.ip_network, ("3fff::/20", "192.88.99.0/24")))
 # and a call that is lost may not be repeated
 IDLE_SECONDS = 4.0
 
-_NAMED: ContextVar[Sequence[Network]] = ContextVar("named", default=())
-
 
 class AddressRefused(OSError):
     """A name resolved to an address that strad does not connect to."""
 
 
-class only_to:  # noqa: N801 (it is used as a function)
-    """Inside, connections go to these networks alone; without any, to where no rule forbids it."""
+def check_address(text: str, named: Collection[Network] = ()) -> None:
+    """Raise `AddressRefused` for an address that must not be connected to.
 
-    __slots__ = ("_before", "_networks")
-
-    def __init__(self, networks: Sequence[Network]) -> None:
-        self._networks = networks
-
-    def __enter__(self) -> None:
-        self._before = _NAMED.set(self._networks)
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        _NAMED.reset(self._before)
-
-
-def check_address(text: str) -> None:
-    """Raise `AddressRefused` for an address that must not be connected to."""
+    `named`: the only networks that it may be in, also where a rule forbids them otherwise.
+    """
     address = ipaddress.ip_address(text)
     if isinstance(address, ipaddress.IPv6Address) and address.ipv4_mapped:
         address = address.ipv4_mapped
     if address.is_multicast or address.is_unspecified:
         raise AddressRefused(f"{text} is a multicast or unspecified address")
-    if named := _NAMED.get():
+    if named:
         if not any(address in network for network in named):
             raise AddressRefused(f"{text} is in none of the networks that are named for it")
     elif address.is_link_local or address in _METADATA:

@@ -44,9 +44,9 @@ from services.relay.passage import Passage
 from services.relay.public import public_routes, render
 from services.relay.questions.rendezvous import Rendezvous
 from services.relay.questions.states import States
-from services.relay.servers import upstream as outgoing
 from services.relay.servers.ask import Asker
 from services.relay.servers.breaker import Breaker
+from services.relay.servers.clients import Clients
 from services.relay.servers.eras import Eras
 from services.relay.servers.legacy import Legacy
 from services.relay.servers.offered import Offered
@@ -56,7 +56,6 @@ from services.relay.servers.renewal import Renewal
 from services.relay.servers.turns import Turns
 from services.relay.servers.upstream import Upstream
 from services.relay.settings import Settings, read
-from shared import egress
 from shared.always import always
 from shared.clock import Clock, system_clock
 from shared.contracts.wire import (
@@ -96,10 +95,10 @@ def build(
 ) -> tuple[web.Application, web.Application]:
     """The public and the internal application over one store. Needs a running loop."""
     config, seal, store = settings.base.config, settings.base.seal, ReadAhead(redis)
-    client = egress.client(outgoing.TIMEOUT)
+    clients = Clients(config.servers)
     passports = Passports(settings.identity_key, config.public_url, clock, settings.published)
     breaker, turns = Breaker(time.monotonic), Turns()
-    upstream = Upstream(client, settings.credentials, passports, breaker, turns)
+    upstream = Upstream(clients, settings.credentials, passports, breaker, turns)
     entitling = Entitling(settings, store, clock)
     watch = entitling.watch
     legacy, eras = Legacy(upstream), Eras(upstream, clock)
@@ -164,7 +163,7 @@ def build(
         await entitling.close()
         await legacy.close()
         await audit.close()
-        await client.close()
+        await clients.close()
         await store.close()
 
     public.on_shutdown.append(endless.close)

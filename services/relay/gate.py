@@ -4,7 +4,7 @@ Everything that talks to a server takes a `Way`, and only the gate makes one. A 
 exist and a server that somebody may not use are the same answer.
 """
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from services.relay.audit.trail import Audit
 from services.relay.entitlements.grants import Grants
@@ -17,8 +17,7 @@ from shared.contracts.problems import Problem, ProblemKind
 from shared.decide import may_use
 
 
-@dataclass(frozen=True, slots=True)
-class Way:
+class Way(NamedTuple):
     """One person's permitted way to one server, for the length of one request."""
 
     principal: Principal

@@ -33,7 +33,7 @@ from services.relay.servers.legacy import Legacy, SessionLost
 from services.relay.servers.lost import SESSION_HEADER, SessionUnknown
 from services.relay.servers.offered import Offered
 from services.relay.servers.progress import METHOD as PROGRESS
-from services.relay.servers.single import answers, json_of, single
+from services.relay.servers.single import answers, single
 from services.relay.servers.upstream import Upstream
 from shared import log
 from shared.contracts.problems import Problem
@@ -185,7 +185,7 @@ class Passage:
                         if answered and not (out.begun or passed or out.resumable):
                             # nothing came before it: as plain JSON no reader limits its length
                             await let_end(response)
-                            return json_of(data, 200)
+                            return rpc.response(data)
                         passed += event
                 finally:
                     # one write for all: for each small event it would hold up everybody else

@@ -1,6 +1,7 @@
 """What a URL shows: one server with its own names, or several with prefixed ones."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 from aiohttp import web
 
@@ -16,8 +17,7 @@ ALL = "all"
 MAX_SLUGS = 64
 
 
-@dataclass(frozen=True, slots=True)
-class View:
+class View(NamedTuple):
     """The ways of one person behind one URL. `name` is the same for URLs that show the same.
 
     `merged`: names carry their server's slug, however many servers there are, so that a name never

@@ -1,5 +1,6 @@
-"""The middleware order, written once for all services, and the application around it."""
+"""What happens around every request of every service, written once, and the application."""
 
+import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping
 
@@ -8,13 +9,14 @@ from aiohttp import web
 from shared import ids, log, metrics
 from shared.contracts.config import Config
 from shared.contracts.fields import is_slug
+from shared.contracts.identity import Principal
 from shared.contracts.problems import Problem, ProblemKind
 from shared.contracts.wire import Service
 from shared.entitled import Admission
 from shared.web import headers
 from shared.web.host import check_host
 from shared.web.origin import check_origin
-from shared.web.problems import Render, middleware
+from shared.web.problems import Render, answer_of
 from shared.web.routes import (
     NOTED,
     PRINCIPAL,
@@ -51,10 +53,7 @@ def build(
     app = web.Application(
         client_max_size=max_body,
         middlewares=[
-            _observe(service),  # outermost: every request gets an id, a log line and a timing
-            middleware(service, render),  # everything below may raise a Problem
-            # below: host, guard, identity, origin, in that order
-            _admit(config, identify, admission or Admission(config), internal),
+            _around(service, render, _Admit(config, identify, admission, internal=internal))
         ],
     )
     add_routes(app, routes)
@@ -62,29 +61,37 @@ def build(
     return app
 
 
-def _observe(service: Service) -> Callable[..., Awaitable[web.StreamResponse]]:
+def _around(
+    service: Service, render: Render, admit: "_Admit"
+) -> Callable[..., Awaitable[web.StreamResponse]]:
+    """Every request gets an id, a log line and a timing; what goes wrong inside is answered."""
+
     @web.middleware
-    async def observe(request: web.Request, handler: Handler) -> web.StreamResponse:
+    async def around(request: web.Request, handler: Handler) -> web.StreamResponse:
         request[REQUEST_ID] = ids.new_id()
+        route = route_of(request)
         started, status = time.perf_counter(), 499  # 499: the caller left before the answer
         try:
-            response = await handler(request)
+            try:
+                response = await admit(request, route) or await handler(request)
+            except (asyncio.CancelledError, web.HTTPRedirection):
+                raise
+            except Exception as error:
+                response = await answer_of(request, error, service, render)
             status = response.status
+            return response
         except web.HTTPException as error:
             status = error.status
             raise
-        else:
-            return response
         finally:
             seconds = time.perf_counter() - started
-            route = route_of(request)
             path = route.path if route is not None else "unmatched"
             metrics.request(service, path, status, seconds)
             internal = route is not None and route.access is Access.INTERNAL
             if not internal or status >= 400 or NOTED in request:
                 _log_request(service, request, path, status, seconds)
 
-    return observe
+    return around
 
 
 def _log_request(
@@ -107,46 +114,50 @@ def _log_request(
     )
 
 
-def _admit(
-    config: Config, identify: Mapping[Access, Identify], admission: Admission, internal: bool
-) -> Callable[..., Awaitable[web.StreamResponse]]:
-    @web.middleware
-    async def admit(request: web.Request, handler: Handler) -> web.StreamResponse:
-        if not internal:
-            check_host(request, config.host)
-        route = route_of(request)
+class _Admit:
+    """Host, guard, origin, identity, in that order: written once for all services."""
+
+    def __init__(
+        self,
+        config: Config,
+        identify: Mapping[Access, Identify],
+        admission: Admission | None,
+        *,
+        internal: bool,
+    ) -> None:
+        self._host = None if internal else config.host
+        self._public_url = config.public_url
+        self._identify = identify
+        self._admission = admission or Admission(config)
+
+    async def __call__(
+        self, request: web.Request, route: Route | None
+    ) -> web.StreamResponse | None:
+        """Raises a `Problem` for who may not go on; returns what a guard answers itself."""
+        if self._host is not None:
+            check_host(request, self._host)
         if route is None:
-            return await handler(request)  # aiohttp's own 404 or 405
-        if route.guard is not None:
-            answer = await route.guard(request)
-            if answer is not None:
-                return answer
+            return None  # aiohttp's own 404 or 405
+        if route.guard is not None and (answer := await route.guard(request)) is not None:
+            return answer
         if route.access in _COOKIE_ACCESS:
             # before identity: a foreign page learns nothing from what comes after
-            check_origin(request, config.public_url)
+            check_origin(request, self._public_url)
         if route.access not in _NOBODYS:
-            await _identify(request, route, identify, admission)
-        return await handler(request)
+            request[PRINCIPAL] = await self._somebody(request, route.access)
+        return None
 
-    return admit
-
-
-async def _identify(
-    request: web.Request,
-    route: Route,
-    identify: Mapping[Access, Identify],
-    admission: Admission,
-) -> None:
-    wanted = Access.SIGNED_IN if route.access is Access.ADMIN else route.access
-    principal = await identify[wanted](request)
-    if principal is None:
-        raise Problem(
-            ProblemKind.SIGN_IN_NEEDED, "You are not signed in.", "Sign in and try again."
-        )
-    if route.access is Access.ADMIN and not admission.administers(principal.person):
-        raise Problem(
-            ProblemKind.FORBIDDEN,
-            "This page is for administrators.",
-            "Ask one of them, or have yourself added under `administrators`.",
-        )
-    request[PRINCIPAL] = principal
+    async def _somebody(self, request: web.Request, access: Access) -> Principal:
+        wanted = Access.SIGNED_IN if access is Access.ADMIN else access
+        principal = await self._identify[wanted](request)
+        if principal is None:
+            raise Problem(
+                ProblemKind.SIGN_IN_NEEDED, "You are not signed in.", "Sign in and try again."
+            )
+        if access is Access.ADMIN and not self._admission.administers(principal.person):
+            raise Problem(
+                ProblemKind.FORBIDDEN,
+                "This page is for administrators.",
+                "Ask one of them, or have yourself added under `administrators`.",
+            )
+        return principal

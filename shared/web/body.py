@@ -19,8 +19,6 @@ async def read(request: web.Request) -> bytes:
     Raises TOO_SLOW, BAD_REQUEST, and aiohttp's own error for one that is too large.
     """
     try:
-        if request.content.is_eof():  # all of it is here: nothing to wait for
-            return await request.read()
         async with asyncio.timeout(SECONDS):
             return await request.read()
     except web.RequestPayloadError as error:

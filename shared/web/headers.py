@@ -57,13 +57,14 @@ HSTS = "max-age=31536000; includeSubDomains"
 def install(app: web.Application, *, https: bool) -> None:
     """Put the default headers on every response that does not carry its own."""
 
+    always = {"Strict-Transport-Security": HSTS} if https else {}
+    api, others = _API | always, _DEFAULTS | always
+
     async def prepare(request: web.Request, response: web.StreamResponse) -> None:
-        route = route_of(request)
+        route, headers = route_of(request), response.headers
         is_api = route is not None and route.answer is Answer.RPC
-        for name, value in (_API if is_api else _DEFAULTS).items():
-            response.headers.setdefault(name, value)
-        if https:
-            response.headers.setdefault("Strict-Transport-Security", HSTS)
-        response.headers.pop("Server", None)
+        for name, value in (api if is_api else others).items():
+            headers.setdefault(name, value)
+        headers.pop("Server", None)
 
     app.on_response_prepare.append(prepare)

@@ -1,6 +1,5 @@
 """Problems as HTTP, written in one place: a page, problem+json (RFC 9457) or a JSON-RPC error."""
 
-import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any
 from urllib.parse import quote
@@ -12,7 +11,7 @@ from shared import log, metrics
 from shared.contracts.problems import Problem, ProblemKind
 from shared.contracts.wire import REQUEST_ID_HEADER, SIGN_IN_PATH, Service
 from shared.stores.kv import StoreUnavailable
-from shared.web.routes import PROBLEM, REQUEST_ID, Answer, Handler, route_of
+from shared.web.routes import PROBLEM, REQUEST_ID, Answer, route_of
 
 Render = Callable[[web.Request, Problem], Awaitable[web.Response]]
 
@@ -43,30 +42,25 @@ def problem_of(error: Exception) -> Problem:
     )
 
 
-def middleware(service: Service, render: Render) -> Callable[..., Awaitable[web.StreamResponse]]:
-    """Turn exceptions into answers, count them, and log the ones nobody expected."""
+async def answer_of(
+    request: web.Request, error: Exception, service: Service, render: Render
+) -> web.StreamResponse:
+    """The answer to what was raised; it is counted, and logged where nobody expected it.
 
-    @web.middleware
-    async def problems(request: web.Request, handler: Handler) -> web.StreamResponse:
-        try:
-            return await handler(request)
-        except (asyncio.CancelledError, web.HTTPRedirection):
-            raise
-        except Exception as error:
-            problem = problem_of(error)
-            if problem.kind is ProblemKind.INTERNAL:
-                log.failure("internal-error", service=service, request=request[REQUEST_ID])
-            metrics.PROBLEMS.labels(service, problem.kind).inc()
-            request[PROBLEM] = problem
-            response = await render(request, problem)
-            response.headers[REQUEST_ID_HEADER] = request[REQUEST_ID]
-            if problem.retry_after:
-                response.headers["Retry-After"] = str(problem.retry_after)
-            if isinstance(error, web.HTTPMethodNotAllowed):
-                response.headers["Allow"] = ", ".join(sorted(error.allowed_methods))
-            return response
-
-    return problems
+    Call it while handling the exception.
+    """
+    problem = problem_of(error)
+    if problem.kind is ProblemKind.INTERNAL:
+        log.failure("internal-error", service=service, request=request[REQUEST_ID])
+    metrics.PROBLEMS.labels(service, problem.kind).inc()
+    request[PROBLEM] = problem
+    response = await render(request, problem)
+    response.headers[REQUEST_ID_HEADER] = request[REQUEST_ID]
+    if problem.retry_after:
+        response.headers["Retry-After"] = str(problem.retry_after)
+    if isinstance(error, web.HTTPMethodNotAllowed):
+        response.headers["Allow"] = ", ".join(sorted(error.allowed_methods))
+    return response
 
 
 def described(request: web.Request, problem: Problem) -> dict[str, Any]:

@@ -313,6 +313,22 @@ async def test_a_name_that_leads_out_of_its_servers_networks_is_not_connected_to
             assert len(fake.seen) == before
 
 
+async def test_a_connection_of_one_server_is_of_no_use_to_another_that_may_not_go_there() -> None:
+    fake = modern_fake([], lambda *_: {"result": {"resultType": "complete", "content": []}})
+    async with fake.served() as url:
+        servers = [
+            {"slug": "in", "url": url, "addresses": ["127.0.0.0/8"]},
+            {"slug": "out", "url": url, "addresses": ["10.0.0.0/8"]},
+        ]
+        async with house(servers) as h:
+            # its connection is kept open, to the very place that the other one names
+            assert (await h.modern("/mcp/in", "tools/call", {"name": "go"}))[0] == 200
+            before = len(fake.seen)
+            status, body = await h.modern("/mcp/out", "tools/call", {"name": "go"})
+            assert (status, body["error"]["data"]["kind"]) == UNREACHABLE
+            assert len(fake.seen) == before
+
+
 async def test_callers_of_a_server_that_hangs_do_not_wait_for_one_another() -> None:
     async with (
         Fake(_hang).served() as url,

@@ -31,6 +31,7 @@ _PARAM = MCP_PARAM_HEADER_PREFIX.lower()
 _MEMBERS = frozenset({"jsonrpc", "id", "method", "params", "result", "error"})
 _PARAMS = frozenset({"_meta", "arguments", "name", "uri"})
 _LONGEST_NAME = 2048 + 64  # a server's own, and what the merged view puts before it
+_HALF_OF_A_PAIR = re.compile("[\ud800-\udfff]")
 _BOTH = "application/json, text/event-stream"  # as the SDKs write it
 _ONE = "The body must be one JSON-RPC request, notification or response"
 
@@ -51,17 +52,20 @@ class Rejected(Exception):
 
 
 async def body(request: web.Request) -> bytes:
-    """The body, up to MAX_BODY_BYTES, declared as JSON."""
+    """The body, up to MAX_BODY_BYTES, declared as JSON. It can be had once."""
     if request.content_type != "application/json":
         title = "Only JSON is accepted here."
         advice = "Send the message with Content-Type: application/json."
         raise Problem(ProblemKind.MEDIA_TYPE, title, advice)
+    if request.content.is_eof() and request.content.exception() is None:  # all of it is here
+        raw = request.content.read_nowait()
+        if len(raw) > MAX_BODY_BYTES:
+            raise _too_large()
+        return raw
     try:
         return await incoming.read(request)
     except web.HTTPRequestEntityTooLarge as error:
-        title = "The message is too large."
-        advice = f"At most {MAX_BODY_BYTES // 2**20} MiB are taken at once."
-        raise Problem(ProblemKind.TOO_LARGE, title, advice) from error
+        raise _too_large() from error
 
 
 def read(raw: bytes) -> rpc.Message:
@@ -106,10 +110,11 @@ def check_modern(request: web.Request, message: rpc.Message) -> None:
         version = request.headers.get(MCP_PROTOCOL_VERSION_HEADER, "")
         _raise(unsupported_protocol_version_rejection(version), None)
         return
-    twice = find_duplicated_routing_header(request.headers.items())
-    if twice is not None:
-        raise Rejected(HEADER_MISMATCH, f"{twice} header appears more than once", to=request_id)
     headers = {name.lower(): value for name, value in request.headers.items()}
+    if len(headers) < len(request.headers):  # some header comes twice
+        twice = find_duplicated_routing_header(request.headers.items())
+        if twice is not None:
+            raise Rejected(HEADER_MISMATCH, f"{twice} header appears more than once", to=request_id)
     verdict = classify_inbound_request(message, headers=headers)
     _raise(verdict if isinstance(verdict, InboundLadderRejection) else None, request_id)
 
@@ -162,14 +167,21 @@ def _check_members(message: rpc.Message, params: rpc.Message, request_id: rpc.Id
     # some readers take member names in any case: to them `Name` would replace the `name` we read
     named = _PARAMS if message.get("method") in NAME_BEARING_METHODS else frozenset()
     for given, known in ((message, _MEMBERS), (params, named)):
+        if given.keys() <= known:
+            continue
         for member in given:
             if member not in known and member.lower() in known:
                 text = f"The member {member!r} differs from a known one only in case"
                 raise Rejected(INVALID_REQUEST, text, to=request_id)
 
 
+def _too_large() -> Problem:
+    advice = f"At most {MAX_BODY_BYTES // 2**20} MiB are taken at once."
+    return Problem(ProblemKind.TOO_LARGE, "The message is too large.", advice)
+
+
 def _sendable(text: str) -> bool:
-    return re.search("[\ud800-\udfff]", text) is None
+    return text.isascii() or _HALF_OF_A_PAIR.search(text) is None
 
 
 def _raise(rejection: InboundLadderRejection | None, request_id: rpc.Id | None) -> None:

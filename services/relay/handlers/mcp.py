@@ -163,7 +163,7 @@ def foreign_origins(public_url: str) -> Guard:
     """Refuse a browser on another site, token or not (basic/transports, "Security warning")."""
 
     async def check(request: web.Request) -> None:
-        if any(origin != public_url for origin in request.headers.getall("Origin", [])):
+        if "Origin" in request.headers and set(request.headers.getall("Origin")) != {public_url}:
             raise Problem(
                 ProblemKind.CROSS_ORIGIN,
                 "Pages of other sites may not use this address.",

@@ -18,6 +18,9 @@ Message = dict[str, Any]
 Id = str | int
 
 
+_JSON = {"Content-Type": "application/json"}
+
+
 class Unreadable(ValueError):
     """Bytes that are not one JSON value, or a value that two readers could read differently."""
 
@@ -98,8 +101,12 @@ def problem(cause: Problem, request_id: str) -> Message:
 
 def answer(request_id: Id | None, outcome: Message, status: int = 200) -> web.Response:
     """An HTTP response with one JSON-RPC answer; `outcome` holds `result` or `error`."""
-    body = {"jsonrpc": "2.0", "id": request_id, **outcome}
-    return web.Response(body=dumps(body), status=status, content_type="application/json")
+    return response(dumps({"jsonrpc": "2.0", "id": request_id, **outcome}), status)
+
+
+def response(raw: bytes, status: int = 200) -> web.Response:
+    """An HTTP response with one message."""
+    return web.Response(body=raw, status=status, headers=_JSON)
 
 
 def code_of(message: Message) -> int | None:

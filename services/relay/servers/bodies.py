@@ -11,12 +11,12 @@ from shared.contracts.config import Server
 
 async def whole(server: Server, response: aiohttp.ClientResponse) -> bytes:
     """The body, up to MAX_ANSWER_BYTES."""
-    if (response.content_length or 0) > MAX_ANSWER_BYTES:
-        raise too_large(server)
     content = response.content
     with told(server):
         if content.is_eof():  # all of it is here: nothing to wait for
             found = content.read_nowait()
+        elif (response.content_length or 0) > MAX_ANSWER_BYTES:
+            raise too_large(server)
         else:
             found = await _until_too_large(content)
     if len(found) > MAX_ANSWER_BYTES:

@@ -69,6 +69,8 @@ class Circuit:
         metrics.CIRCUITS.labels(self._server.slug).set(_OPEN)
 
     def _worked(self) -> None:
+        if not self._failures:
+            return
         if self._again_at is not None:
             log.event("circuit-closed", slug=self._server.slug)
             metrics.CIRCUITS.labels(self._server.slug).set(_CLOSED)

@@ -1,7 +1,5 @@
 """How servers say that they do not know a session any more: by 404, or in one of many words."""
 
-from collections.abc import Mapping
-
 import aiohttp
 
 from services.relay.messages import rpc
@@ -33,12 +31,13 @@ def lost(status: int, answer: rpc.Message | None, request_id: rpc.Id | None) -> 
     return answer.get("id") != request_id and _in_words(text)
 
 
-async def check_session(
-    server: Server, response: aiohttp.ClientResponse, headers: Mapping[str, str]
-) -> None:
-    """Read a refusal that is no message. Raises `SessionUnknown`, and what reading raises."""
+async def check_session(server: Server, response: aiohttp.ClientResponse) -> None:
+    """Of a request in a session: read a refusal that is no message.
+
+    Raises `SessionUnknown`, and what reading raises.
+    """
     is_bare = response.status == 400 and response.content_type != "application/json"
-    if SESSION_HEADER in headers and (is_bare or response.status == 503):
+    if is_bare or response.status == 503:
         said = await response.content.read(_MOST_BYTES)
         if _in_words(said.decode(errors="replace")):
             raise SessionUnknown(server)

@@ -38,7 +38,7 @@ async def single(
     if not refusal and not answers(message, request_id):
         raise malformed(server, "its answer does not answer the request")
     heard(message)
-    return json_of(amend.answer(message, raw), response.status)
+    return rpc.response(amend.answer(message, raw), response.status)
 
 
 def answers(message: rpc.Message, request_id: rpc.Id | None) -> bool:
@@ -48,8 +48,3 @@ def answers(message: rpc.Message, request_id: rpc.Id | None) -> bool:
         and message.get("id") == request_id
         and ("result" in message or "error" in message)
     )
-
-
-def json_of(raw: bytes, status: int) -> web.Response:
-    """A message as a response."""
-    return web.Response(body=raw, status=status, content_type="application/json")

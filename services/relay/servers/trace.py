@@ -16,11 +16,11 @@ _current: ContextVar[Mapping[str, str]] = ContextVar("trace")
 
 def begin(headers: CIMultiDictProxy[str]) -> None:
     """From here on this request is at work, with the trace that it brings, or with none."""
-    parents, states = headers.getall("traceparent", []), headers.getall("tracestate", [])
+    parents = headers.getall("traceparent", ())
     carried: dict[str, str] = {}
     if len(parents) == 1 and _PARENT.fullmatch(parents[0]):
         carried["traceparent"] = parents[0]
-        state = ",".join(states)
+        state = ",".join(headers.getall("tracestate", ()))
         if _STATE.fullmatch(state):
             carried["tracestate"] = state
     _current.set(carried)

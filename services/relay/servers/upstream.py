@@ -16,35 +16,33 @@ from yarl import URL
 from services.relay.gate import Way
 from services.relay.servers import trace
 from services.relay.servers.breaker import Breaker
-from services.relay.servers.failures import CONNECT_SECONDS, check_status, told
-from services.relay.servers.lost import check_session
+from services.relay.servers.clients import Clients
+from services.relay.servers.failures import check_status, told
+from services.relay.servers.lost import SESSION_HEADER, check_session
 from services.relay.servers.passport import Passports
 from services.relay.servers.turns import Places, Turns
-from shared import egress
 from shared.contracts.config import Identity
 from shared.contracts.wire import IDENTITY_HEADER
 
-TIMEOUT = aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_SECONDS)
-
-_PASSED = ("Mcp-Protocol-Version", "Mcp-Method", "Mcp-Name")
+_PASSED = frozenset({"mcp-protocol-version", "mcp-method", "mcp-name"})
 _PARAM = MCP_PARAM_HEADER_PREFIX.lower()
-_PARAM_CHARS = len(_PARAM)
-_ALWAYS = {
-    "Accept": "application/json, text/event-stream",
-    "Accept-Encoding": "identity",  # a compressed answer could unpack to any size
-    "Content-Type": "application/json",
-    "User-Agent": "strad-relay",
-}
+_ALWAYS: CIMultiDict[str] = CIMultiDict(
+    {
+        "Accept": "application/json, text/event-stream",
+        "Accept-Encoding": "identity",  # a compressed answer could unpack to any size
+        "Content-Type": "application/json",
+        "User-Agent": "strad-relay",
+    }
+)
 
 
 def passed_on(headers: Mapping[str, str]) -> CIMultiDict[str]:
     """Those headers of a caller that belong to MCP, and no others."""
-    found = CIMultiDict(
-        (name, value) for name in _PASSED if (value := headers.get(name)) is not None
-    )
-    for name in headers:
-        if name[:_PARAM_CHARS].lower() == _PARAM:
-            found[name] = headers[name]
+    found: CIMultiDict[str] = CIMultiDict()
+    for name, value in headers.items():
+        lower = name.lower()
+        if lower in _PASSED or lower.startswith(_PARAM):
+            found.setdefault(name, value)
     return found
 
 
@@ -53,13 +51,13 @@ class Upstream:
 
     def __init__(
         self,
-        client: aiohttp.ClientSession,
+        clients: Clients,
         credentials: Mapping[str, Mapping[str, str]],
         passports: Passports,
         breaker: Breaker,
         turns: Turns,
     ) -> None:
-        self._client = client
+        self._clients = clients
         self._breaker = breaker
         self._turns = turns
         self._credentials = credentials
@@ -88,16 +86,17 @@ class Upstream:
     ) -> aiohttp.ClientResponse:
         server = way.server
         url = self._urls.get(server.url) or self._urls.setdefault(server.url, URL(server.url))
-        sent: CIMultiDict[str] = CIMultiDict(_ALWAYS)
+        sent = _ALWAYS.copy()
         sent.update(trace.headers())
         sent.update(headers)
-        sent.update(self._credentials.get(server.slug, {}))
+        if (credentials := self._credentials.get(server.slug)) is not None:
+            sent.update(credentials)
         if server.language is not None:
             sent["Accept-Language"] = server.language
         if server.identity is Identity.SIGNED:
             sent[IDENTITY_HEADER] = self._passports.issue(way)
-        with self._breaker.of(way), told(server), egress.only_to(server.networks):
-            return await self._client.request(
+        with self._breaker.of(way), told(server):
+            return await self._clients.of(server).request(
                 verb, url, data=body, headers=sent, allow_redirects=False
             )
 
@@ -130,8 +129,9 @@ class Exchange:
             await self._places.take(self._way.principal.subject)
         try:
             self._response = response = await self._send()
-            with told(server):
-                await check_session(server, response, self._headers)
+            if SESSION_HEADER in self._headers:
+                with told(server):
+                    await check_session(server, response)
             check_status(server, response.status)
         except BaseException:
             self._let_go()
