@@ -24,11 +24,15 @@ WAYS = {
 
 @asynccontextmanager
 async def elsewhere(console_url: str) -> AsyncIterator[str]:
-    """Its address, to be completed with a way: `localhost`, while the console is at 127.0.0.1."""
+    """Its address, to be completed with a way: `localhost`, while the console is at 127.0.0.1.
+
+    `&target=` after the way, for another path of the console than TARGET.
+    """
     to = console_url + TARGET
 
     async def page(request: web.Request) -> web.Response:
-        text = WAYS[request.query["way"]].format(to=to)
+        target = console_url + request.query.get("target", TARGET)
+        text = WAYS[request.query["way"]].format(to=target)
         return web.Response(text=text, content_type="text/html")
 
     async def redirect(_: web.Request) -> web.Response:

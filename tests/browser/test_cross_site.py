@@ -3,6 +3,7 @@
 import asyncio
 import re
 from collections.abc import AsyncIterator
+from urllib.parse import quote
 
 import pytest
 import pytest_asyncio
@@ -60,6 +61,20 @@ async def test_one_click_opens_with_query_and_hash_but_no_token(
     await expect(frame.locator("p")).to_have_text("opened")
     assert visitor.page.url == f"{visitor.url}/apps/toys?view=week#item-3"
     assert frame.url.endswith("frame?uri=ui%3A%2F%2Ft%2Fpage&view=week#item-3")
+
+
+@pytest.mark.parametrize("query", ["", "?", "?view=week", "?view=week&"])
+async def test_a_link_opens_that_has_nothing_to_leave_out_but_its_hash(
+    console: Console, visitor: Person, evil: str, query: str
+) -> None:
+    ship(console)
+    await visitor.page.goto(evil + "link&target=" + quote(f"/apps/toys{query}#item-3"))
+    await visitor.page.locator("#go").click()
+    await expect(visitor.page.get_by_role("heading")).to_have_text("Open “toys”?")
+    await visitor.page.keyboard.press("F5")  # and none of it is lost by a reload
+    await visitor.page.get_by_role("link", name="Open", exact=True).click()
+    await expect((await visitor.app()).locator("p")).to_have_text("opened")
+    assert visitor.page.url == f"{visitor.url}/apps/toys{query.rstrip('?&')}#item-3"
 
 
 async def test_a_reload_of_the_page_that_asks_still_asks(

@@ -63,6 +63,18 @@ async def test_one_click_opens_with_query_and_hash_but_no_token(
     await visitor.state("Ready")
 
 
+async def test_a_link_opens_that_has_nothing_to_leave_out_but_its_hash(
+    console: Console, visitor: Person, evil: str
+) -> None:
+    ship(console)
+    await visitor.tab.goto(evil + "link&target=/apps/toys%23item-3")
+    await visitor.tab.click("#go")
+    await visitor.tab.until(ASKS)
+    await visitor.tab.click("#open")
+    await visitor.app()
+    assert await visitor.tab.url() == f"{visitor.url}/apps/toys#item-3"
+
+
 async def test_another_site_learns_nothing_of_a_console_that_it_opened(
     console: Console, visitor: Person, evil: str
 ) -> None:

@@ -2,4 +2,10 @@
 // and never a reload: that would make another site's link look like our own.
 
 const link = document.getElementById("open");
-if (link instanceof HTMLAnchorElement) link.hash = location.hash;
+if (link instanceof HTMLAnchorElement) {
+  link.hash = location.hash;
+  // a link to the very address where one is, with a hash, loads nothing: so be at another spelling of it
+  if (location.hash && link.href === location.href) {
+    history.replaceState(null, "", `${location.search || "?"}&${location.hash}`);
+  }
+}
