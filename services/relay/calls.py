@@ -68,17 +68,17 @@ class Calls:
             decision = Denied(Reason.FOR_PAGES_ONLY) if tool in known.hidden else decision
         slug = way.server.slug
         if not isinstance(decision, Denied):
-            metrics.decision("allowed").inc()
+            metrics.DECISIONS.add("allowed")
             await self._audit.allowed(way.principal, slug, tool)
             return None
         reason = decision.reason
-        metrics.DECISIONS.labels(reason).inc()
+        metrics.DECISIONS.add(reason)
         await self._audit.denied(way.principal, slug, reason, tool=tool, surface=surface)
         return _spoken(decision, tool)
 
     async def nowhere(self, name: Any) -> None:
         """Something was asked for by a name that leads to no server of its view."""
-        metrics.DECISIONS.labels(Reason.NOT_IN_VIEW).inc()
+        metrics.DECISIONS.add(Reason.NOT_IN_VIEW)
         await self._audit.nowhere(name)
 
     async def _decide(

@@ -43,7 +43,7 @@ class Gate:
         decision = may_use(principal, grant, server)
         if isinstance(decision, Denied) or server is None:
             raise await self._nothing_here(principal, slug, decision)
-        metrics.decision("allowed").inc()
+        metrics.DECISIONS.add("allowed")
         return Way(principal, grant, server)
 
     async def open_all(self, principal: Principal) -> list[Way]:
@@ -61,14 +61,14 @@ class Gate:
         grant = await self._grants.of(way.principal.person, way.server.slug)
         decision = may_use(way.principal, grant, way.server)
         if isinstance(decision, Denied):
-            metrics.DECISIONS.labels(decision.reason).inc()
+            metrics.DECISIONS.add(decision.reason)
             await self._audit.denied(way.principal, way.server.slug, decision.reason)
             title = f"Your access to {way.server.name} has ended."
             raise Problem(ProblemKind.FORBIDDEN, title, reason=decision.reason)
 
     async def _nothing_here(self, principal: Principal, slug: str, decision: Decision) -> Problem:
         reason = decision.reason if isinstance(decision, Denied) else Reason.UNKNOWN_SERVER
-        metrics.DECISIONS.labels(reason).inc()
+        metrics.DECISIONS.add(reason)
         await self._audit.denied(principal, slug, reason)
         if reason is Reason.TOKEN_SCOPE and principal.client is not None:
             # only here: its owner may use the server, so asking for more leads somewhere

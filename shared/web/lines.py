@@ -52,7 +52,7 @@ class Lines:
             if self._response is None:
                 raise
             problem = problem_of(error)
-            metrics.PROBLEMS.labels(self._service, problem.kind).inc()
+            metrics.PROBLEMS.add(self._service, problem.kind)
             self._request[PROBLEM] = problem
             last = json.dumps({"problem": described(self._request, problem)}).encode()
         if self._response is None:

@@ -52,7 +52,7 @@ async def answer_of(
     problem = problem_of(error)
     if problem.kind is ProblemKind.INTERNAL:
         log.failure("internal-error", service=service, request=request[REQUEST_ID])
-    metrics.PROBLEMS.labels(service, problem.kind).inc()
+    metrics.PROBLEMS.add(service, problem.kind)
     request[PROBLEM] = problem
     response = await render(request, problem)
     response.headers[REQUEST_ID_HEADER] = request[REQUEST_ID]

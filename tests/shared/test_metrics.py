@@ -1,11 +1,13 @@
-"""Who reads the metrics: who holds the token of the operator, and nobody else."""
+"""What metrics say, and who reads them: who holds the token of the operator, and nobody else."""
 
+import time
 from collections.abc import AsyncIterator
 
 import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestClient, TestServer
 
+from shared import metrics
 from shared.contracts.config import Config
 from shared.contracts.wire import HEALTH_PATH, METRICS_PATH, READY_PATH, Service
 from shared.stores.memory import MemoryKeyValue
@@ -73,3 +75,36 @@ async def test_without_a_token_they_open_to_nobody() -> None:
 async def test_health_needs_no_token(client: Client) -> None:
     for path in (HEALTH_PATH, READY_PATH):
         assert (await client.get(path)).status == 200
+
+
+def test_what_is_counted_can_be_read_by_its_name_and_labels() -> None:
+    for status, seconds in ((200, 0.003), (200, 0.005), (502, 20)):
+        metrics.request("relay", "/counted", status, seconds)
+    lines = metrics.text().decode().splitlines()
+    found = [line for line in lines if 'route="/counted"' in line and "_created{" not in line]
+    labels, bounds = 'route="/counted",service="relay"', "0.005 0.01 0.025 0.05 0.075 0.1 0.25 0.5"
+    assert found == [
+        f'strad_requests_total{{{labels},status="200"}} 2.0',
+        f'strad_requests_total{{{labels},status="502"}} 1.0',
+        *(
+            f'strad_request_seconds_bucket{{le="{bound}",{labels}}} 2.0'
+            for bound in f"{bounds} 0.75 1.0 2.5 5.0 7.5 10.0".split()
+        ),
+        f'strad_request_seconds_bucket{{le="+Inf",{labels}}} 3.0',
+        f"strad_request_seconds_count{{{labels}}} 3.0",
+        f"strad_request_seconds_sum{{{labels}}} 20.008",
+    ]
+    assert {"# TYPE strad_requests_total counter", "# TYPE strad_request_seconds histogram"} < {
+        *lines
+    }
+
+
+def test_what_is_counted_says_since_when() -> None:
+    began = time.time()
+    metrics.request("relay", "/counted-since", 200, 0.1)
+    for name in ("strad_requests", "strad_request_seconds"):
+        labels = {"service": "relay", "route": "/counted-since"}
+        labels |= {"status": "200"} if name == "strad_requests" else {}
+        since = metrics.REGISTRY.get_sample_value(f"{name}_created", labels)
+        assert since is not None
+        assert began <= since <= time.time()

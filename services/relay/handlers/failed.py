@@ -31,7 +31,7 @@ def failed(
 ) -> web.Response:
     """The answer; with the problem's own status unless another one is named."""
     request[PROBLEM] = problem
-    metrics.PROBLEMS.labels(Service.RELAY, problem.kind).inc()
+    metrics.PROBLEMS.add(Service.RELAY, problem.kind)
     outcome = rpc.problem(problem, request[REQUEST_ID])
     response = rpc.answer(request_id, outcome, status or problem.status)
     if problem.retry_after:
