@@ -4,10 +4,10 @@ Never logged: cookies, tokens, Authorization, query strings, tool arguments and 
 """
 
 import asyncio
+import functools
 import logging
 import sys
 import time
-from datetime import UTC, datetime
 from typing import Any, TextIO
 
 from aiohttp.http_exceptions import HttpProcessingError
@@ -80,7 +80,7 @@ def event(name: str, **fields: Any) -> None:
     _LOGGER.info(name, extra={"fields": fields})
 
 
-def request(**fields: Any) -> None:
+def request(fields: dict[str, Any]) -> None:
     """Log a request that was answered: an event `request`, within _TOGETHER_SECONDS."""
     if _lines is not None:
         # what `logging` does for a line costs more than the line
@@ -100,5 +100,11 @@ def failure(name: str, **fields: Any) -> None:
 
 
 def _line(at: float, level: str, name: str, fields: dict[str, Any]) -> str:
-    moment = datetime.fromtimestamp(at, UTC).isoformat(timespec="milliseconds")
+    second, ms = divmod(int(at * 1000), 1000)
+    moment = f"{_second(second)}.{ms:03d}+00:00"
     return compact({"time": moment, "level": level, "event": name, **fields}).decode()
+
+
+@functools.lru_cache(1)
+def _second(at: int) -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(at))

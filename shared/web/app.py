@@ -99,18 +99,20 @@ def _log_request(
 ) -> None:
     problem = request.get(PROBLEM)
     slug = request.match_info.get("slug")
-    noted = request.get(NOTED, {})
     log.request(
-        service=service,
-        request=request[REQUEST_ID],
-        method=request.method,
-        route=path,
-        # anything can stand there, a token that was pasted into the address among it
-        slug=slug if slug is None or is_slug(slug) else "(no slug)",
-        status=status,
-        ms=round(seconds * 1000, 1),
-        problem=problem.kind if problem else None,
-        **({"reason": (problem.reason or None) if problem else None} | noted),
+        {
+            "service": service,
+            "request": request[REQUEST_ID],
+            "method": request.method,
+            "route": path,
+            # anything can stand there, a token that was pasted into the address among it
+            "slug": slug if slug is None or is_slug(slug) else "(no slug)",
+            "status": status,
+            "ms": round(seconds * 1000, 1),
+            "problem": problem.kind if problem else None,
+            "reason": (problem.reason or None) if problem else None,
+            **request.get(NOTED, {}),
+        }
     )
 
 
