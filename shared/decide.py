@@ -6,7 +6,7 @@ Denied looks exactly like unknown to a caller; the reason is for logs and metric
 from collections.abc import Mapping
 from typing import Any
 
-from shared.contracts.access import Allowed, Call, Decision, Denied, Grant, Reason, ToolFacts
+from shared.contracts.access import ALLOWED, Call, Decision, Denied, Grant, Reason, ToolFacts
 from shared.contracts.config import Server
 from shared.contracts.identity import Principal, SessionKind
 from shared.contracts.tools import ToolsPolicy
@@ -21,13 +21,13 @@ def may_use(principal: Principal, grant: Grant, server: Server | None) -> Decisi
         return Denied(Reason.NOT_ENTITLED)
     if principal.servers is not None and server.slug not in principal.servers:
         return Denied(Reason.TOKEN_SCOPE)
-    return Allowed()
+    return ALLOWED
 
 
 def tool_exists(policy: ToolsPolicy, tool: str) -> Decision:
     """Whether the operator's `tools:` policy lets a tool exist, for lists and for calls."""
     if policy.permits(tool):
-        return Allowed()
+        return ALLOWED
     listed = policy.allow is not None and not ToolsPolicy(allow=policy.allow).permits(tool)
     return Denied(Reason.TOOL_NOT_ALLOWED if listed else Reason.TOOL_DENIED)
 
@@ -54,7 +54,7 @@ def may_call(principal: Principal, grant: Grant, server: Server | None, call: Ca
 
 def _may_on_surface(policy: ToolsPolicy, call: Call) -> Decision:
     if call.surface is Surface.CLIENT:
-        return Allowed()
+        return ALLOWED
     facts = call.facts
     if facts is None:
         return Denied(Reason.UNKNOWN_TOOL)
@@ -63,10 +63,10 @@ def _may_on_surface(policy: ToolsPolicy, call: Call) -> Decision:
             return Denied(Reason.NOT_DECLARING)
         if call.surface is Surface.OPEN and not reads_only(policy, facts):
             return Denied(Reason.NOT_READ_ONLY)
-        return Allowed()
+        return ALLOWED
     if call.surface is Surface.APP and not facts.app_visible:
         return Denied(Reason.NOT_VISIBLE_TO_APPS)
-    return Allowed()
+    return ALLOWED
 
 
 def reads_only(policy: ToolsPolicy, facts: ToolFacts) -> bool:

@@ -84,12 +84,13 @@ class Calls:
     async def _decide(
         self, way: Way, hello: Hello, tool: str, surface: Surface, page: str | None
     ) -> Decision:
-        exists = tool_exists(way.server.tools, tool)
-        if isinstance(exists, Denied):
-            return exists
         facts = None
         listed = surface is not Surface.CLIENT or policy.restricts(way.server)
         if listed or way.principal.read_only:
+            # no listing is asked for on account of a tool that does not exist
+            exists = tool_exists(way.server.tools, tool)
+            if isinstance(exists, Denied):
+                return exists
             try:
                 facts = await self._catalog.tool(way, hello, tool)
             except ServerSaidNo as error:

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 from shared.contracts.identity import Frozen
 from shared.contracts.wire import Surface
@@ -50,8 +51,7 @@ class ToolFacts:
     read_only: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(NamedTuple):
     """One tool call before it happens. `facts` None: the server does not list such a tool."""
 
     slug: str
@@ -65,6 +65,9 @@ class Allowed:
     """Go ahead."""
 
     ok = True
+
+
+ALLOWED = Allowed()
 
 
 @dataclass(frozen=True, slots=True)

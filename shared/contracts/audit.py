@@ -77,7 +77,8 @@ class Entry:
     ms: float | None = None
     bytes_in: int | None = None
     bytes_out: int | None = None
-    # where it is on its way into the trail
+    # where it is on its way into the trail, and since when it waits (of time.monotonic)
+    since: float = 0.0
     ended: bool = False
     written: bool = False
     done: bool = False
@@ -96,7 +97,7 @@ class Entry:
         return {name: value for name, value in pairs if value is not None}
 
 
-_ON_ITS_WAY = frozenset({"ended", "written", "done"})
+_ON_ITS_WAY = frozenset({"since", "ended", "written", "done"})
 _KEPT = tuple(one.name for one in fields(Entry) if one.name not in _ON_ITS_WAY)
 _UNLOGGED = _ON_ITS_WAY | {"event", "id", "time", "email", "given", "method", "ms", "status"}
 _LOGGED = tuple(one.name for one in fields(Entry) if one.name not in _UNLOGGED)

@@ -27,7 +27,7 @@ class ToolsPolicy(Strict):
 
     def permits(self, tool: str) -> bool:
         """Whether `allow` and `deny` let this tool exist."""
-        if any(matches(pattern, tool) for pattern in self.deny):
+        if self.deny and any(matches(pattern, tool) for pattern in self.deny):
             return False
         return self.allow is None or any(matches(pattern, tool) for pattern in self.allow)
 

@@ -6,11 +6,14 @@ same facts stand in the service's log.
 
 A denial, and what a person confirmed, is appended before it takes effect. What is allowed waits for
 at most BATCH_SECONDS and is appended together: a crash loses that much and no more. A request that
-takes longer is written twice, once while it runs.
+takes longer is written twice, once while it runs; one that has just begun when others are written
+waits for the next batch, for it may be over by then.
 """
 
 import asyncio
 import contextlib
+import math
+import time
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -21,6 +24,7 @@ from shared.signing import Seal, SealBroken
 from shared.stores.kv import KeyValue, StoreUnavailable
 
 BATCH_SECONDS = 0.05
+_YOUNG_SECONDS = 0.025
 MOST_WAITING = 2000
 ROOM_SECONDS = 1.0
 _AGAIN_SECONDS = 0.5
@@ -76,6 +80,7 @@ class Trail:
 
     def soon(self, entry: Entry) -> None:
         """Append within BATCH_SECONDS, or as soon as the store can be reached again."""
+        entry.since = time.monotonic()
         self._waiting.append(entry)
         if len(self._waiting) + len(self._writing) >= MOST_WAITING:
             self._room.clear()
@@ -98,7 +103,7 @@ class Trail:
             log.warning("audit-lost", entries=lost)
 
     async def _write(self) -> None:
-        pause = BATCH_SECONDS
+        pause = self._due()
         while self._waiting or self._writing:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(pause):
@@ -116,16 +121,28 @@ class Trail:
                     break
                 pause = _AGAIN_SECONDS
             else:
-                pause = BATCH_SECONDS
+                pause = self._due()
                 self._room.set()
         self._task = None
 
     def _take(self) -> None:
+        young = math.inf if self._closing.is_set() else time.monotonic() - _YOUNG_SECONDS
+        left: list[Entry] = []
         for entry in self._waiting:
-            if not entry.done and (entry.ended or not entry.written):
+            if entry.done or (entry.written and not entry.ended):
+                continue
+            if not entry.ended and entry.since > young:
+                left.append(entry)  # it can wait for the next batch, and may end before that
+            else:
                 self._writing.append(self._sealed(entry))
                 entry.written, entry.done = True, entry.ended
-        self._waiting = []
+        self._waiting = left
+
+    def _due(self) -> float:
+        """Seconds until the first that waits has waited for BATCH_SECONDS."""
+        if not self._waiting:
+            return BATCH_SECONDS
+        return max(0.0, self._waiting[0].since + BATCH_SECONDS - time.monotonic())
 
     async def _trim(self) -> None:
         now = self.clock()

@@ -104,6 +104,38 @@ async def test_a_long_request_stands_in_the_trail_while_it_runs_and_once_more_at
     assert (last["id"], last["status"], "running" in last) == ("one", 200, False)
 
 
+async def test_a_request_that_has_just_begun_when_others_are_written_is_told_once(
+    trail: Trail, store: Failing, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(audit, "BATCH_SECONDS", 1.0)
+    long, quick = entry("long"), entry("quick")
+    trail.soon(long)
+    long.since -= 0.98
+    trail.soon(quick)
+    assert [record["id"] for record in await eventually(store, 1)] == ["long"]
+    trail.end(quick)
+    found = [(record["id"], "running" in record) for record in await eventually(store, 2)]
+    assert found == [("long", True), ("quick", False)]
+
+
+async def test_one_that_was_not_written_with_the_others_waits_no_longer_than_they_do(
+    trail: Trail, store: Failing, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(audit, "BATCH_SECONDS", 1.0)
+    monkeypatch.setattr(audit, "_YOUNG_SECONDS", 0.6)
+    first, second = entry("first"), entry("second")
+    trail.soon(first)
+    first.since -= 0.5
+    trail.soon(second)
+    assert [record["id"] for record in await eventually(store, 1)] == ["first"]
+    async with asyncio.timeout(0.9):
+        found = await eventually(store, 2)
+    assert [(record["id"], record["running"]) for record in found] == [
+        ("first", True),
+        ("second", True),
+    ]
+
+
 async def test_what_begins_in_the_trail_is_told_there_and_once_more_at_its_end(
     trail: Trail, store: Failing
 ) -> None:

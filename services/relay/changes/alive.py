@@ -3,7 +3,6 @@ told.
 """
 
 import asyncio
-from collections import Counter
 from collections.abc import Callable, Collection
 from contextvars import Context
 from dataclasses import dataclass
@@ -30,7 +29,7 @@ class Watch:
         self.looks = 0
         self._most = most
         self._each = each
-        self._of: Counter[str] = Counter()
+        self._of: dict[str, int] = {}
         self._held: set[Held] = set()
         self._looking: set[asyncio.Task[None]] = set()
 
@@ -43,9 +42,10 @@ class Watch:
     def add(self, held: Held) -> None:
         """Raises TOO_MANY_REQUESTS when this person has too many."""
         subject = held.principal.subject
-        if self._of[subject] >= self._each:
+        count = self._of.get(subject, 0)
+        if count >= self._each:
             raise _too_many(self._each)
-        self._of[subject] += 1
+        self._of[subject] = count + 1
         self._held.add(held)
 
     def remove(self, held: Held) -> None:
@@ -105,7 +105,7 @@ class Watch:
         return in_doubt
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Alive:
     """One request's right to go on. `since`: the watch's `looks` when the request came."""
 

@@ -9,7 +9,6 @@ from a retry.
 """
 
 import base64
-from typing import Any
 
 from mcp.shared.inbound import NAME_BEARING_METHODS
 from mcp_types.jsonrpc import INVALID_PARAMS
@@ -86,10 +85,10 @@ class States:
 def state_of(method: str, answer: rpc.Message) -> str | None:
     """The state in an answer that asks for more; None in any other."""
     result = answer.get("result")
-    if method not in INPUT_REQUIRED_METHODS or not is_input_required(result):
+    if method not in INPUT_REQUIRED_METHODS or not isinstance(result, dict):
         return None
-    state: Any = rpc.Message(result).get(MEMBER)
-    return state if isinstance(state, str) else None
+    state = result.get(MEMBER)
+    return state if isinstance(state, str) and is_input_required(result) else None
 
 
 def _binding(way: Way, method: str, params: rpc.Message) -> str:

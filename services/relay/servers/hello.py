@@ -1,7 +1,6 @@
 """What a caller says of itself: its capabilities and its name, per request or per session."""
 
 import hashlib
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -15,12 +14,14 @@ _NEEDS_ANSWERS = frozenset({"elicitation", "roots", "sampling", "tasks"})
 _OURS = {"name": "strad", "version": "1"}
 
 
-@dataclass(frozen=True)
 class Hello:
     """The capabilities are the caller's own, extensions included: a server may offer by them."""
 
-    capabilities: dict[str, Any]
-    client_info: dict[str, Any] | None = None
+    def __init__(
+        self, capabilities: dict[str, Any], client_info: dict[str, Any] | None = None
+    ) -> None:
+        self.capabilities = capabilities
+        self.client_info = client_info
 
     @cached_property
     def digest(self) -> str:
