@@ -8,6 +8,7 @@ and each server has a circuit of its own.
 from types import TracebackType
 
 from services.relay.gate import Way
+from services.relay.servers.failures import problem_with
 from shared import log, metrics
 from shared.clock import Clock
 from shared.contracts.config import Server
@@ -24,8 +25,9 @@ _TRANSPORT = frozenset({ProblemKind.UPSTREAM_UNREACHABLE, ProblemKind.UPSTREAM_T
 class Circuit:
     """One server's, around each request until its answer begins.
 
-    Raises a `Problem` while the circuit is open. When its pause is over, one request tries; if it
-    takes long, another one does besides. `clock`: seconds of any kind that go forward.
+    Raises a `Problem` while the circuit is open, and for what goes wrong inside. When its pause is
+    over, one request tries; if it takes long, another one does besides. `clock`: seconds of any
+    kind that go forward.
     """
 
     def __init__(self, server: Server, clock: Clock) -> None:
@@ -52,9 +54,13 @@ class Circuit:
     ) -> None:
         if error is None:
             self._worked()
-        elif isinstance(error, Problem):
-            if error.kind in _TRANSPORT:
+            return
+        problem = error if isinstance(error, Problem) else problem_with(self._server, error)
+        if problem is not None:
+            if problem.kind in _TRANSPORT:
                 self._failed()
+            if problem is not error:
+                raise problem from error
         elif self._again_at is not None:
             self._again_at = self._clock()  # its caller left: somebody else may try at once
 

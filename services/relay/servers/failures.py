@@ -28,11 +28,12 @@ class told:  # noqa: N801 (it is used as a function)
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if isinstance(error, Exception) and (problem := _problem(self._server, error)) is not None:
+        if error is not None and (problem := problem_with(self._server, error)) is not None:
             raise problem from error
 
 
-def _problem(server: Server, error: Exception) -> Problem | None:
+def problem_with(server: Server, error: BaseException) -> Problem | None:
+    """What went wrong while talking to a server, by name; None for what is not its doing."""
     if isinstance(error, TimeoutError):
         return too_slow(server, CONNECT_SECONDS)
     if isinstance(error, aiohttp.ClientPayloadError):

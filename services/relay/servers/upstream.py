@@ -95,7 +95,7 @@ class Upstream:
             sent["Accept-Language"] = server.language
         if server.identity is Identity.SIGNED:
             sent[IDENTITY_HEADER] = self._passports.issue(way)
-        with self._breaker.of(way), told(server):
+        with self._breaker.of(way):
             return await self._clients.of(server).request(
                 verb, url, data=body, headers=sent, allow_redirects=False
             )
