@@ -30,13 +30,15 @@ _ITS_OWN_FAULT = frozenset(
 class AppPage:
     """One page. `tool`: the declaring tool's entry of `tools/list`, None when no tool names it.
 
-    `read_only`: the operator's word on that tool, else its own hint.
+    `read_only`: the operator's word on that tool, else its own hint. `writes`: names of the tools
+    that pages of this server may call and that may change something.
     """
 
     uri: str
     title: str
     tool: dict[str, Any] | None
     read_only: bool
+    writes: tuple[str, ...]
 
 
 async def find_pages(
@@ -52,20 +54,19 @@ async def find_pages(
     server = config.server(slug)
     if server is None:
         raise no_such_server(slug)
+    told, wrong = _told(tools)
+    writes = tuple(
+        one.name for _, one in told if one.app_visible and not decide.reads_only(server.tools, one)
+    )
     pages: dict[str, AppPage] = {}
-    wrong: list[str] = []
-    for tool in tools:
-        try:
-            facts = decide.tool_facts(tool)
-        except ValueError:
-            wrong.append(str(tool.get("name", "")))
-            continue
+    for tool, facts in told:
         if facts.page is not None and facts.page not in pages:
-            pages[facts.page] = _declared(server, tool, facts)
+            title, reads = _title(tool, facts.name), decide.reads_only(server.tools, facts)
+            pages[facts.page] = AppPage(facts.page, title, tool, reads, writes)
     for item in resources:
         uri = item["uri"]
         if uri not in pages and is_app_type(item.get("mimeType")):
-            pages[uri] = AppPage(uri, _title(item, uri), None, read_only=False)
+            pages[uri] = AppPage(uri, _title(item, uri), None, False, writes)
     if not pages:
         raise _no_page(server, len(tools), wrong)
     return server, list(pages.values())
@@ -108,9 +109,15 @@ async def find_resources(relay: RelayClient, who: Principal, slug: str) -> list[
     return [item for item in found if str(item.get("uri", "")).startswith(UI_SCHEME)]
 
 
-def _declared(server: Server, tool: dict[str, Any], facts: ToolFacts) -> AppPage:
-    title = _title(tool, facts.name)
-    return AppPage(facts.page or "", title, tool, decide.reads_only(server.tools, facts))
+def _told(tools: list[dict[str, Any]]) -> tuple[list[tuple[dict[str, Any], ToolFacts]], list[str]]:
+    """Each tool with what it says of itself; names of those that say what cannot be."""
+    told, wrong = [], []
+    for tool in tools:
+        try:
+            told.append((tool, decide.tool_facts(tool)))
+        except ValueError:
+            wrong.append(str(tool.get("name", "")))
+    return told, wrong
 
 
 def _title(item: dict[str, Any], fallback: str) -> str:

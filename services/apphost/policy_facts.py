@@ -34,17 +34,17 @@ _NEVER = ("connectDomains", "frameDomains", "baseUriDomains")
 
 def facts(found: Declared, ui: dict[str, Any], app: AppSettings) -> list[tuple[str, str]]:
     """Pairs of a heading and its text."""
-    told = [("Images, fonts and media from", _listed(["data:", "blob:", *found.accepted]))]
+    told = [("Images, fonts and media from", listed(["data:", "blob:", *found.accepted]))]
     code = ["the page itself", *(found.accepted if app.scripts else ())]
-    told.append(("Scripts and styles from", _listed(code)))
+    told.append(("Scripts and styles from", listed(code)))
     told.append(("Network", "none: an app reaches its own server only, through strad"))
     kept = app.storage is Storage.MEMORY
     told.append(("Storage", "in memory, until the page closes" if kept else "none"))
     if found.dropped:
         why = "Each must be an https origin and nothing else, such as https://cdn.example.com: "
-        told.append(("Declared and dropped", why + _listed(found.dropped)))
+        told.append(("Declared and dropped", why + listed(found.dropped)))
     if refused := _never_given(ui):
-        told.append(("Declared and not given here", _listed(refused)))
+        told.append(("Declared and not given here", listed(refused)))
     return told
 
 
@@ -58,15 +58,16 @@ def _never_given(ui: dict[str, Any]) -> list[str]:
     csp, permissions = ui.get("csp"), ui.get("permissions")
     found = []
     if isinstance(csp, dict):
-        found = [f"{name} {_listed(csp[name])}" for name in _NEVER if csp.get(name)]
+        found = [f"{name} {listed(csp[name])}" for name in _NEVER if csp.get(name)]
     if isinstance(permissions, dict):
         found += [f"permission {name}" for name in list(permissions)[:10]]
     return found
 
 
-def _listed(entries: Any) -> str:
+def listed(entries: Any) -> str:
     """A list in words, cut where it gets too long. Whatever a server wrote instead, as it is."""
     if not isinstance(entries, Sequence) or isinstance(entries, str):
         entries = [entries]
-    text = ", ".join(str(entry)[:100] for entry in entries[:20])
+    more = ["…"] if len(entries) > 20 else []
+    text = ", ".join([*(str(entry)[:100] for entry in entries[:20]), *more])
     return text if len(text) <= _LONGEST else text[:_LONGEST] + "…"

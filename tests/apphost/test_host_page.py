@@ -49,7 +49,27 @@ async def test_the_script_is_told_what_the_operator_and_the_server_said(
         "readOnly": True,
         "lookOnly": False,
     }
+
+
+async def test_a_page_that_may_call_what_writes_is_not_said_to_only_read(
+    console: Console, ada: str
+) -> None:
+    console.toys.tool("restock", _meta={"ui": {"visibility": ["app"]}})
+    answer = await console.get("/apps/toys", ada)
+    assert "Reads only" not in answer.text
+    assert "It may call tools that may change something: plain, restock." in answer.text
+    assert boot(answer.text)["readOnly"] is True  # its own tool still runs as it opens
+
+
+async def test_what_a_page_cannot_call_and_what_the_operator_vouches_for_writes_nothing(
+    console: Console, ada: str
+) -> None:
+    console.toys.tools.pop()
+    console.toys.tool("for_models", _meta={"ui": {"visibility": ["model"]}})
+    console.toys.tool("trusted")
+    answer = await console.get("/apps/toys", ada)
     assert "Reads only" in answer.text
+    assert "It may call only tools that read." in answer.text
 
 
 async def test_the_host_page_reaches_its_own_frame_and_routes_only(

@@ -44,6 +44,7 @@ class HostPage:
             "app.html",
             server=server,
             page=page,
+            writes=policy_facts.listed(page.writes),
             boot=_boot(server, page, look_only=look_only),
             module=self._modules.address,
             preload=self._modules.host_scripts(),
