@@ -84,11 +84,11 @@ class Passage:
             ):
                 if response.status == 404 and SESSION_HEADER in headers:
                     raise SessionLost
-                patience: Patience | None = Patience(limit, server)
                 if request_id is None:
                     return web.Response(status=202 if response.status < 400 else 400)
                 if response.content_type != "text/event-stream" or response.status != 200:
                     return await single(server, response, request_id, headers, amend)
+                patience: Patience | None = Patience(limit, server)
                 if message["method"] == LISTEN:
                     limit.reschedule(None)
                     self._endless.add()

@@ -61,10 +61,9 @@ def install(app: web.Application, *, https: bool) -> None:
     api, others = _API | always, _DEFAULTS | always
 
     async def prepare(request: web.Request, response: web.StreamResponse) -> None:
-        route, headers = route_of(request), response.headers
+        route = route_of(request)
         is_api = route is not None and route.answer is Answer.RPC
-        for name, value in (api if is_api else others).items():
-            headers.setdefault(name, value)
-        headers.pop("Server", None)
+        response.headers.merge(api if is_api else others)
+        response.headers.pop("Server", None)
 
     app.on_response_prepare.append(prepare)

@@ -27,6 +27,9 @@ from shared.contracts.problems import Problem, ProblemKind
 from shared.web import body as incoming
 
 MAX_BODY_BYTES = 4 * 1024 * 1024
+Headers = dict[str, str]
+"""A caller's, by their names in lower case."""
+
 _PARAM = MCP_PARAM_HEADER_PREFIX.lower()
 _MEMBERS = frozenset({"jsonrpc", "id", "method", "params", "result", "error"})
 _PARAMS = frozenset({"_meta", "arguments", "name", "uri"})
@@ -99,8 +102,16 @@ def is_modern(request: web.Request, message: rpc.Message) -> bool:
     return isinstance(meta, dict) and PROTOCOL_VERSION_META_KEY in meta
 
 
-def check_modern(request: web.Request, message: rpc.Message) -> None:
-    """The ladder of 2026-07-28 (basic/transports, basic/versioning). Raises `Rejected`."""
+def by_lower_name(request: web.Request) -> Headers:
+    """The headers of a request."""
+    return {name.lower(): value for name, value in request.headers.items()}
+
+
+def check_modern(request: web.Request, message: rpc.Message) -> Headers:
+    """The ladder of 2026-07-28 (basic/transports, basic/versioning). Raises `Rejected`.
+
+    Returns the headers that it is about.
+    """
     request_id = message.get("id")
     if "method" not in message:
         raise Rejected(
@@ -109,14 +120,20 @@ def check_modern(request: web.Request, message: rpc.Message) -> None:
     if "id" not in message:
         version = request.headers.get(MCP_PROTOCOL_VERSION_HEADER, "")
         _raise(unsupported_protocol_version_rejection(version), None)
-        return
-    headers = {name.lower(): value for name, value in request.headers.items()}
-    if len(headers) < len(request.headers):  # some header comes twice
-        twice = find_duplicated_routing_header(request.headers.items())
-        if twice is not None:
-            raise Rejected(HEADER_MISMATCH, f"{twice} header appears more than once", to=request_id)
+        return {}
+    headers = by_lower_name(request)
+    if len(headers) < len(request.headers) and (twice := _twice(request)) is not None:
+        raise Rejected(HEADER_MISMATCH, f"{twice} header appears more than once", to=request_id)
     verdict = classify_inbound_request(message, headers=headers)
     _raise(verdict if isinstance(verdict, InboundLadderRejection) else None, request_id)
+    return headers
+
+
+def _twice(request: web.Request) -> str | None:
+    """A header of the protocol that comes twice: two readers could believe two different ones."""
+    names = [name.lower() for name in request.headers]
+    repeated = (name for name in names if name.startswith(_PARAM) and names.count(name) > 1)
+    return find_duplicated_routing_header(request.headers.items()) or next(repeated, None)
 
 
 def check_name(message: rpc.Message) -> None:
@@ -133,18 +150,9 @@ def check_name(message: rpc.Message) -> None:
         raise Rejected(INVALID_PARAMS, text, to=message.get("id"))
 
 
-def repeated(request: web.Request, message: rpc.Message) -> dict[str, str]:
-    """Those headers that repeat a call's arguments. Raises `Rejected` for one that comes twice:
-    two readers could believe two different ones."""
-    found: dict[str, str] = {}
-    for name, value in request.headers.items():
-        if not name.lower().startswith(_PARAM):
-            continue
-        if name.lower() in found:
-            text = f"{name} header appears more than once"
-            raise Rejected(HEADER_MISMATCH, text, to=message["id"])
-        found[name.lower()] = value
-    return found
+def repeated(headers: Headers) -> dict[str, str]:
+    """Those headers that repeat a call's arguments."""
+    return {name: value for name, value in headers.items() if name.startswith(_PARAM)}
 
 
 def accepts_both(request: web.Request) -> bool:

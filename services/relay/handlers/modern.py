@@ -61,22 +61,22 @@ class Modern:
         self, request: web.Request, view: View, raw: bytes, message: rpc.Message, alive: Alive
     ) -> web.StreamResponse:
         """One message on one view."""
-        inbound.check_modern(request, message)
+        headers = inbound.check_modern(request, message)
         if "id" not in message:
             return web.Response(status=202)  # this version defines none that a server would act on
         inbound.check_name(message)
         method, params = message["method"], message["params"]
         hello = of_request(params["_meta"])
         if not view.merged:
-            return await self._one(request, view, raw, message, hello, alive)
+            return await self._one(request, view, raw, message, hello, headers, alive)
         if method == LISTEN:
             return await self._listen.answer(request, view, hello, message, alive)
-        headers = inbound.repeated(request, message)
+        given = inbound.repeated(headers)
 
         async def merged(progress: Progress | None) -> web.Response:
             answer = self._merge.answer
             async with alive.hold():
-                outcome = await answer(view, hello, method, params, headers, progress)
+                outcome = await answer(view, hello, method, params, given, progress)
             return _finished(message, outcome, SERVER_INFO)
 
         return await answered(request, message, merged, logs.of_request(params))
@@ -88,6 +88,7 @@ class Modern:
         raw: bytes,
         message: rpc.Message,
         hello: Hello,
+        headers: inbound.Headers,
         alive: Alive,
     ) -> web.StreamResponse:
         way, method, params = view.ways[0], message["method"], message["params"]
@@ -102,10 +103,9 @@ class Modern:
                 if refusal is not None:
                     return _finished(message, refusal, None)
             try:
-                headers = passed_on(request.headers)
                 seen = await self._calls.seen(way, hello) if method == LISTEN else None
-                post = self._passage.post
-                return await post(request, way, hello, raw, message, headers, alive, seen)
+                post, passed = self._passage.post, passed_on(headers)
+                return await post(request, way, hello, raw, message, passed, alive, seen)
             except StateRefused as refused:
                 return _finished(message, refused.outcome, None)
             except NotModern as error:
@@ -118,7 +118,7 @@ class Modern:
 
         if method == LISTEN:
             return await self._listen.answer(request, view, hello, message, alive)
-        given = inbound.repeated(request, message)
+        given = inbound.repeated(headers)
 
         async def bridged(progress: Progress | None) -> web.Response:
             # asked before the request: what fails afterwards would hide an outcome

@@ -77,7 +77,9 @@ def refused(server: Server, detail: str) -> Problem:
 
 def check_status(server: Server, status: int) -> None:
     """Raise a `Problem` for a status that is never an answer."""
-    if 300 <= status < 400:
+    if status < 300:
+        return
+    if status < 400:
         # following it could carry the operator's credentials to another host
         raise refused(server, f"it answered with a redirect (HTTP {status})")
     if status in {401, 403, 407}:

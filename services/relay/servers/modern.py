@@ -64,9 +64,9 @@ def message(
 
 def not_modern(status: int, answer: rpc.Message, request_id: rpc.Id) -> bool:
     """Whether an answer is how an older server refuses a request outside of any session."""
-    error = answer.get("error")
-    code = error.get("code") if isinstance(error, dict) else None
-    return status >= 400 and code == INVALID_REQUEST and answer.get("id") != request_id
+    if status < 400 or answer.get("id") == request_id:
+        return False
+    return rpc.code_of(answer) == INVALID_REQUEST
 
 
 def _meta(hello: Hello, params: rpc.Message, progress: Progress | None) -> dict[str, Any]:

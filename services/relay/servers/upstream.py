@@ -24,7 +24,7 @@ from services.relay.servers.turns import Places, Turns
 from shared.contracts.config import Identity
 from shared.contracts.wire import IDENTITY_HEADER
 
-_PASSED = frozenset({"mcp-protocol-version", "mcp-method", "mcp-name"})
+_PASSED = ("mcp-protocol-version", "mcp-method", "mcp-name")
 _PARAM = MCP_PARAM_HEADER_PREFIX.lower()
 _ALWAYS: CIMultiDict[str] = CIMultiDict(
     {
@@ -37,12 +37,13 @@ _ALWAYS: CIMultiDict[str] = CIMultiDict(
 
 
 def passed_on(headers: Mapping[str, str]) -> CIMultiDict[str]:
-    """Those headers of a caller that belong to MCP, and no others."""
+    """Those headers of a caller (by lower-case names) that belong to MCP, and no others."""
     found: CIMultiDict[str] = CIMultiDict()
-    for name, value in headers.items():
-        lower = name.lower()
-        if lower in _PASSED or lower.startswith(_PARAM):
-            found.setdefault(name, value)
+    for name in _PASSED:
+        if name in headers:
+            found[name] = headers[name]
+    if _PARAM in " ".join(headers):
+        found.update({n: value for n, value in headers.items() if n.startswith(_PARAM)})
     return found
 
 
