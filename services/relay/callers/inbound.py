@@ -131,7 +131,7 @@ def check_modern(request: web.Request, message: rpc.Message) -> Headers:
 
 def _twice(request: web.Request) -> str | None:
     """A header of the protocol that comes twice: two readers could believe two different ones."""
-    names = [name.lower() for name in request.headers]
+    names = [name.lower() for name, _ in request.headers.items()]  # its keys come once each
     repeated = (name for name in names if name.startswith(_PARAM) and names.count(name) > 1)
     return find_duplicated_routing_header(request.headers.items()) or next(repeated, None)
 
