@@ -3,6 +3,8 @@
 But for a replay: what it shows to be stolen ends first.
 """
 
+from typing import Any
+
 from shared.contracts.audit import SESSION_CHARS, Entry, Event
 from shared.contracts.identity import Person
 from shared.ids import new_id
@@ -23,11 +25,9 @@ async def note(
 
     Raises `StoreUnavailable`.
     """
-    entry = Entry(event, new_id(), round(trail.clock(), 3))
-    entry.subject, entry.email, entry.token = person.subject, person.email, token
-    entry.session = None if digest is None else digest[:SESSION_CHARS]
-    entry.decision, entry.reason, entry.by = "denied" if reason else "allowed", reason, by
-    await trail.now(entry)
+    session = None if digest is None else digest[:SESSION_CHARS]
+    whose = {"subject": person.subject, "email": person.email, "session": session}
+    await _append(trail, event, reason, token=token, by=by, **whose)
 
 
 async def note_done_to(
@@ -44,12 +44,15 @@ async def note_done_to(
 
     Raises `StoreUnavailable`.
     """
-    entry = Entry(event, new_id(), round(trail.clock(), 3), subject, email)
-    entry.decision, entry.reason = "denied" if reason else "allowed", reason
-    entry.by, entry.token = by, token
-    await trail.now(entry)
+    await _append(trail, event, reason, subject=subject, email=email, token=token, by=by)
 
 
 def by_machine(client_id: str | None) -> str | None:
     """How the trail names a machine, in `by` as in `email`."""
     return None if client_id is None else Person.of_machine(client_id, client_id).email
+
+
+async def _append(trail: Trail, event: Event, reason: str | None, **told: Any) -> None:
+    told |= {"decision": "denied" if reason else "allowed", "reason": reason}
+    known = {name: value for name, value in told.items() if value is not None}
+    await trail.now(Entry(event=event, id=new_id(), time=round(trail.clock(), 3), **known))

@@ -1,9 +1,8 @@
 """The audit trail: what one entry says, and how long entries are kept."""
 
-from dataclasses import dataclass, fields
+from collections.abc import Mapping
 from enum import StrEnum
-from operator import attrgetter
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 from pydantic import Field
 
@@ -44,9 +43,8 @@ class Event(StrEnum):
     LINK_USED = "link-used"
 
 
-@dataclass(slots=True, eq=False)
-class Entry:
-    """One decision, and what came of it. None: not known, or there is no such thing.
+class Facts(TypedDict, total=False):
+    """One decision, and what came of it. Left out: not known, or there is no such thing.
 
     `session`: the beginning of the digest of the session or token that acted.
     `definition`: hash of the tool as its server listed it. `arguments`: keyed digest.
@@ -57,48 +55,53 @@ class Entry:
     event: Event
     id: str
     time: float
-    subject: str | None = None
-    email: str | None = None
-    session: str | None = None
-    client: str | None = None
-    method: str | None = None
-    server: str | None = None
-    tool: str | None = None
-    definition: str | None = None
-    surface: str | None = None
-    decision: str | None = None
-    reason: str | None = None
-    arguments: str | None = None
-    given: Any = None
-    token: str | None = None
-    by: str | None = None
-    outcome: str | None = None
-    status: int | None = None
-    ms: float | None = None
-    bytes_in: int | None = None
-    bytes_out: int | None = None
-    # where it is on its way into the trail, and since when it waits (of time.monotonic)
-    since: float = 0.0
-    ended: bool = False
-    written: bool = False
-    done: bool = False
+    subject: str
+    email: str
+    session: str
+    client: str
+    method: str
+    server: str
+    tool: str
+    definition: str
+    surface: str
+    decision: str
+    reason: str
+    arguments: str
+    given: str
+    token: str
+    by: str
+    outcome: str
+    status: int
+    ms: float
+    bytes_in: int
+    bytes_out: int
+
+
+# no address of a person, and no arguments
+_LOGGED = (
+    *("subject", "session", "client", "server", "tool", "definition", "surface", "decision"),
+    *("reason", "arguments", "token", "by", "outcome", "bytes_in", "bytes_out"),
+)
+
+
+class Entry:
+    """Facts, and where they are on their way into the trail.
+
+    `since`: when they began to wait, of `time.monotonic`.
+    """
+
+    __slots__ = ("done", "ended", "facts", "since", "written")
+
+    def __init__(self, **facts: Unpack[Facts]) -> None:
+        self.facts = facts
+        self.since = 0.0
+        self.ended = self.written = self.done = False
 
     def record(self) -> dict[str, Any]:
         """What the trail keeps. `running`: it was written while the request was still at work."""
-        pairs = zip(_KEPT, _KEPT_OF(self), strict=True)
-        kept = {name: value for name, value in pairs if value is not None}
-        if not self.ended:
-            kept["running"] = True
-        return kept
+        return {**self.facts} if self.ended else {**self.facts, "running": True}
 
     def line(self) -> dict[str, Any]:
-        """What a log line may say: no address of a person, and no arguments."""
-        pairs = zip(_LOGGED, _LOGGED_OF(self), strict=True)
-        return {name: value for name, value in pairs if value is not None}
-
-
-_ON_ITS_WAY = frozenset({"since", "ended", "written", "done"})
-_KEPT = tuple(one.name for one in fields(Entry) if one.name not in _ON_ITS_WAY)
-_UNLOGGED = _ON_ITS_WAY | {"event", "id", "time", "email", "given", "method", "ms", "status"}
-_LOGGED = tuple(one.name for one in fields(Entry) if one.name not in _UNLOGGED)
-_KEPT_OF, _LOGGED_OF = attrgetter(*_KEPT), attrgetter(*_LOGGED)
+        """What a log line may say."""
+        facts: Mapping[str, object] = self.facts
+        return {name: facts[name] for name in _LOGGED if name in facts}
