@@ -6,14 +6,19 @@ RESP2, and of it only what commands on plain values answer with.
 
 import asyncio
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from types import NoneType
+from typing import NamedTuple
+
+from hiredis import ProtocolError, Reader, pack_command
 
 Command = tuple[str | int | bytes, ...]
 Reply = bytes | int | None
 
-_LINE_END = "\r\n"
-_END = _LINE_END.encode()
-_BULK, _NUMBER, _TEXT, _ERROR = b"$:+-"
+# its own types know commands of one part only
+_pack: Callable[[Command], bytes] = pack_command  # type: ignore[assignment]
+_PLAIN = frozenset({bytes, int, NoneType})  # and no subclass: a bool is no number here
+_MORE = object()
 
 
 class PipeBroken(OSError):
@@ -24,8 +29,20 @@ class PipeRefused(OSError):
     """Redis answered a command with an error."""
 
 
+class Batch(NamedTuple):
+    """Commands as they are sent, and how many answers they have."""
+
+    sent: bytes
+    answers: int
+
+
+def packed(commands: Sequence[Command]) -> Batch:
+    """Commands that are sent together."""
+    return Batch(b"".join(map(_pack, commands)), len(commands))
+
+
 class _Asked:
-    """Some commands on their way, and the answers that have come."""
+    """A batch on its way, and the answers that have come."""
 
     __slots__ = ("answered", "count", "refused", "replies", "until")
 
@@ -36,36 +53,11 @@ class _Asked:
         self.replies: list[Reply] = []
         self.refused: PipeRefused | None = None
 
-    def read(self, came: bytes, at: int) -> int:
-        """Take the replies that begin there; where what is not whole yet begins.
-
-        Raises `ValueError` for what is no reply to anything that is asked for here.
-        """
-        while not self.whole and (end := came.find(_END, at)) >= 0:
-            kind, line, at_next = came[at], came[at + 1 : end], end + len(_END)
-            reply: Reply = None
-            if kind == _BULK:
-                if (size := int(line)) >= 0:
-                    at_next, start = at_next + size + len(_END), at_next
-                    if len(came) < at_next:
-                        break
-                    reply = came[start : start + size]
-            elif kind == _NUMBER:
-                reply = int(line)
-            elif kind == _TEXT:
-                reply = line
-            elif kind == _ERROR:
-                self.refused = self.refused or PipeRefused(line.decode(errors="replace"))
-            else:
-                raise ValueError("no kind of reply that is asked for here")
-            self.replies.append(reply)
-            at = at_next
-        return at
-
-    @property
-    def whole(self) -> bool:
-        """Whether all replies have come."""
-        return len(self.replies) == self.count
+    def refuse(self, reply: object) -> None:
+        """Take what is no plain value. Raises `ProtocolError`, but for an error of Redis."""
+        if not isinstance(reply, PipeRefused):
+            raise ProtocolError("no kind of reply that is asked for here")
+        self.refused = self.refused or reply
 
     def tell(self) -> None:
         """Give whoever asked the answers, unless he has left."""
@@ -83,8 +75,8 @@ class Link(asyncio.Protocol):
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
         self._loop = asyncio.get_running_loop()
+        self._reader = Reader(replyError=PipeRefused, notEnoughData=_MORE)
         self._asked: deque[_Asked] = deque()
-        self._came = b""
         self._joined: list[bytes] = []
         self._transport: asyncio.Transport | None = None
         self._watch: asyncio.TimerHandle | None = None
@@ -98,28 +90,23 @@ class Link(asyncio.Protocol):
         assert isinstance(transport, asyncio.Transport)
         self._transport = transport
 
-    def ask(self, commands: Sequence[Command]) -> "asyncio.Future[list[Reply]]":
-        """The answers. Raises `PipeBroken`, `PipeRefused` or `TimeoutError`."""
-        answered = self._loop.create_future()
-        if self._transport is None or self._transport.is_closing():
-            answered.set_exception(PipeBroken("the connection is closed"))
-            return answered
-        sent = packed(commands)  # what cannot be written must not be waited for
-        until = self._loop.time() + self._seconds
-        self._asked.append(_Asked(len(commands), answered, until))
+    def ask(self, batch: Batch) -> "asyncio.Future[list[Reply]]":
+        """The answers, or `PipeRefused`, `TimeoutError`. Raises `PipeBroken`, at once or later."""
+        transport = self._transport
+        if transport is None or transport.is_closing():
+            raise PipeBroken("the connection is closed")
+        answered, until = self._loop.create_future(), self._loop.time() + self._seconds
+        self._asked.append(_Asked(batch.answers, answered, until))
         if self._watch is None:
             self._watch = self._loop.call_at(until, self._look)
-        self._send(self._transport, sent)
-        return answered
-
-    def _send(self, transport: asyncio.Transport, sent: bytes) -> None:
         # each write wakes Redis: while it is at work already, callers who come together share one
         if len(self._asked) == 1:
-            transport.write(sent)
-            return
-        if not self._joined:
-            self._loop.call_soon(self._send_joined, transport)
-        self._joined.append(sent)
+            transport.write(batch.sent)
+        else:
+            if not self._joined:
+                self._loop.call_soon(self._send_joined, transport)
+            self._joined.append(batch.sent)
+        return answered
 
     def _send_joined(self, transport: asyncio.Transport) -> None:
         joined, self._joined = b"".join(self._joined), []
@@ -127,20 +114,22 @@ class Link(asyncio.Protocol):
             transport.write(joined)
 
     def data_received(self, data: bytes) -> None:
-        came, at = self._came + data if self._came else data, 0
+        reader, asked = self._reader, self._asked
         try:
-            while self._asked:
-                first = self._asked[0]
-                at = first.read(came, at)
-                if not first.whole:
-                    break
-                self._asked.popleft()
-                first.tell()
-            if at < len(came) and not self._asked:
-                raise ValueError("an answer that nobody asked for")
-        except ValueError:
-            self._end(PipeBroken("the answer is not of Redis"))
-        self._came = came[at:]
+            reader.feed(data)
+            while (reply := reader.gets()) is not _MORE:
+                if not asked:
+                    raise ProtocolError("nobody asked for this")
+                first = asked[0]
+                if type(reply) not in _PLAIN:
+                    first.refuse(reply)
+                first.replies.append(reply)
+                if len(first.replies) == first.count:
+                    asked.popleft().tell()
+            if not asked and reader.has_data():
+                raise ProtocolError("nobody asked for this")
+        except ProtocolError as error:
+            self._end(PipeBroken(f"the answer is not of Redis: {error}"))
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._end(PipeBroken(str(exc or "the connection was closed")))
@@ -172,22 +161,3 @@ class Link(asyncio.Protocol):
             late = asked.until <= now
             if not asked.answered.done():
                 asked.answered.set_exception(TimeoutError("no answer in time") if late else why)
-
-
-def packed(commands: Sequence[Command]) -> bytes:
-    """Commands as they are sent: arrays of bulk strings."""
-    done: list[bytes] = []
-    said: list[str] = []
-    for command in commands:
-        said.append(f"*{len(command)}\r\n")
-        for part in command:
-            if isinstance(part, bytes):
-                said.append(f"${len(part)}\r\n")
-                done += ("".join(said).encode(), part)
-                said = [_LINE_END]
-            else:
-                text = str(part)
-                size = len(text) if text.isascii() else len(text.encode())
-                said.append(f"${size}\r\n{text}\r\n")
-    done.append("".join(said).encode())
-    return b"".join(done)

@@ -5,13 +5,12 @@ cases that do not occur here. For a warm call that was a fifth of all its work.
 """
 
 import asyncio
-from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
 from redis.asyncio.connection import parse_url
 
-from shared.stores.link import Command, Link, PipeBroken, Reply
+from shared.stores.link import Batch, Link, PipeBroken, Reply, packed
 
 _PORT = 6379
 _PARTS = frozenset({"host", "port", "db"})
@@ -21,9 +20,8 @@ class Pipe:
     """Connects when it is first asked, and again after a break."""
 
     def __init__(self, at: tuple[str, int, int], user: str, password: str, seconds: float) -> None:
-        self._host, self._port, self._db = at
-        self._user = user
-        self._password = password
+        self._host, self._port, db = at
+        self._greeting = packed([("AUTH", user, password), ("SELECT", db)])
         self._seconds = seconds
         self._link: Link | None = None
         self._connecting: asyncio.Task[Link] | None = None
@@ -37,19 +35,19 @@ class Pipe:
         at = (parts["host"], parts.get("port", _PORT), parts.get("db", 0))
         return cls(at, user, password, seconds)
 
-    async def ask(self, commands: Sequence[Command]) -> list[Reply]:
+    async def ask(self, batch: Batch) -> list[Reply]:
         """The answers to all commands, in one round trip and in time. Raises an `OSError`.
 
         A connection that breaks off, or on which somebody has waited too long, is replaced once.
         """
-        link, until = self._link, asyncio.get_running_loop().time() + self._seconds
-        if link is not None and link.open:
+        until = asyncio.get_running_loop().time() + self._seconds
+        if self._link is not None:
             try:
-                return await link.ask(commands)
+                return await self._link.ask(batch)
             except PipeBroken:
                 pass
         async with asyncio.timeout_at(until):
-            return await (await self._connected()).ask(commands)
+            return await (await self._connected()).ask(batch)
 
     def close(self) -> None:
         """Let go of the connection."""
@@ -77,7 +75,7 @@ class Pipe:
             make, loop = partial(Link, self._seconds), asyncio.get_running_loop()
             _, link = await loop.create_connection(make, self._host, self._port)
             try:
-                await link.ask([("AUTH", self._user, self._password), ("SELECT", self._db)])
+                await link.ask(self._greeting)
             except BaseException:
                 link.close()
                 raise

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Collection, Sequence
+from functools import lru_cache
 from typing import Any, TypeVar
 
 from redis.asyncio import Redis
@@ -12,7 +13,7 @@ from redis.exceptions import RedisError, ResponseError
 
 from shared.always import called_off
 from shared.stores.kv import StoreUnavailable
-from shared.stores.link import Command
+from shared.stores.link import Batch, packed
 from shared.stores.pipe import Pipe
 
 T = TypeVar("T")
@@ -54,28 +55,25 @@ class RedisKeyValue:
         except (RedisError, OSError, TimeoutError) as error:
             raise StoreUnavailable(str(error)) from error
 
-    async def _at_once(self, commands: Sequence[Command]) -> list[Any]:
+    def _at_once(self, batch: Batch) -> Awaitable[list[Any]]:
         """The answers to commands that are sent together; what goes wrong with one is raised.
 
         In place of the client's pipeline, which takes longer for a command than Redis does.
         """
-        if self._pipe is not None:
-            return await self._ask(self._pipe.ask(commands))
+        return self._ask(self._twice(batch) if self._pipe is None else self._pipe.ask(batch))
 
-        async def twice() -> list[Any]:
-            try:
-                return await self._exchange(commands)
-            except RedisConnectionError:
-                return await self._exchange(commands)  # the connection was an old one
+    async def _twice(self, batch: Batch) -> list[Any]:
+        try:
+            return await self._exchange(batch)
+        except RedisConnectionError:
+            return await self._exchange(batch)  # the connection was an old one
 
-        return await self._ask(twice())
-
-    async def _exchange(self, commands: Sequence[Command]) -> list[Any]:
+    async def _exchange(self, batch: Batch) -> list[Any]:
         pool = self._redis.connection_pool
         connection = await pool.get_connection()
         try:
-            await connection.send_packed_command(connection.pack_commands(commands))
-            answers = [await _answer(connection) for _ in commands]
+            await connection.send_packed_command(batch.sent)
+            answers = [await _answer(connection) for _ in range(batch.answers)]
         except BaseException:
             # an answer that is still to come must not be read as the answer to something else
             await connection.disconnect(nowait=True)
@@ -92,7 +90,7 @@ class RedisKeyValue:
 
     async def get_many(self, keys: Sequence[str]) -> list[bytes | None]:
         # single-key commands sent together: MGET could not span the slots of a cluster
-        return await self._at_once([("GET", key) for key in keys]) if keys else []
+        return await self._at_once(packed([("GET", key) for key in keys])) if keys else []
 
     async def put(self, key: str, value: bytes, seconds: int) -> None:
         await self._ask(self._redis.set(key, value, ex=seconds))
@@ -107,13 +105,9 @@ class RedisKeyValue:
     async def look(
         self, keys: Sequence[str], counted: Sequence[str], ending: Collection[str], seconds: int
     ) -> tuple[list[bytes | None], list[int]]:
-        commands: list[Command] = [("GET", key) for key in keys]
-        commands += [("INCR", key) for key in counted]
-        # NX each time: if the connection breaks between the two, the next count gives an end
-        commands += [("EXPIRE", key, seconds, "NX") for key in ending]
-        answers = await self._at_once(commands)
-        counts = answers[len(keys) : len(keys) + len(counted)]
-        return answers[: len(keys)], [int(count) for count in counts]
+        batch = _look(tuple(keys), tuple(counted), tuple(ending), seconds)
+        answers = await self._at_once(batch)
+        return answers[: len(keys)], answers[len(keys) : len(keys) + len(counted)]
 
     async def remove(self, *keys: str) -> None:
         pipeline = self._redis.pipeline(transaction=False)
@@ -173,7 +167,8 @@ class RedisKeyValue:
     async def append(self, key: str, values: Sequence[bytes], most: int) -> None:
         # about: whole nodes of the stream are removed, which costs next to nothing
         bound = ("MAXLEN", "~", most)
-        await self._at_once([("XADD", key, *bound, "*", "e", value) for value in values])
+        added = packed([("XADD", key, *bound, "*", "e", value) for value in values])
+        await self._at_once(added)
 
     async def trim(self, key: str, before: float) -> None:
         await self._ask(self._redis.xtrim(key, minid=int(before * 1000), approximate=False))
@@ -189,6 +184,20 @@ class RedisKeyValue:
         if self._pipe is not None:
             self._pipe.close()
         await self._redis.aclose()
+
+
+@lru_cache(maxsize=1024)  # who calls again asks for the same
+def _look(
+    keys: tuple[str, ...], counted: tuple[str, ...], ending: tuple[str, ...], seconds: int
+) -> Batch:
+    # NX each time: if the connection breaks between the two, the next count gives an end
+    return packed(
+        [
+            *(("GET", key) for key in keys),
+            *(("INCR", key) for key in counted),
+            *(("EXPIRE", key, seconds, "NX") for key in ending),
+        ]
+    )
 
 
 async def _answer(connection: Any) -> Any:

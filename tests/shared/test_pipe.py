@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from shared.stores.link import PipeBroken, PipeRefused
+from shared.stores.link import Batch, PipeBroken, PipeRefused, packed
 from shared.stores.pipe import Pipe
 
 Serve = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
@@ -41,6 +41,11 @@ async def piped(serve: Serve) -> AsyncIterator[Pipe]:
         await server.wait_closed()
 
 
+def gets(*keys: str) -> Batch:
+    """Their values are asked for together."""
+    return packed([("GET", key) for key in keys])
+
+
 async def key_of(reader: asyncio.StreamReader) -> bytes:
     """The key of the next GET."""
     for _ in range(4):
@@ -65,7 +70,7 @@ async def echo(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> No
 async def test_each_of_many_gets_its_own_answers_in_whatever_pieces_they_come() -> None:
     async with piped(echo) as pipe:
         names = [f"key-{number}" for number in range(40)]
-        asked = [pipe.ask([("GET", name), ("GET", name + "-too")]) for name in names]
+        asked = [pipe.ask(gets(name, name + "-too")) for name in names]
         assert await asyncio.gather(*asked) == [
             [name.encode(), f"{name}-too".encode()] for name in names
         ]
@@ -73,23 +78,24 @@ async def test_each_of_many_gets_its_own_answers_in_whatever_pieces_they_come() 
 
 async def test_who_leaves_takes_no_answer_from_anybody() -> None:
     async with piped(echo) as pipe:
-        await pipe.ask([("GET", "first")])
-        leaving = asyncio.create_task(pipe.ask([("GET", "left")]))
-        staying = asyncio.create_task(pipe.ask([("GET", "stayed")]))
+        await pipe.ask(gets("first"))
+        leaving = asyncio.create_task(pipe.ask(gets("left")))
+        staying = asyncio.create_task(pipe.ask(gets("stayed")))
         await asyncio.sleep(0)
         leaving.cancel()
         assert await staying == [b"stayed"]
 
 
-async def test_an_answer_that_nobody_asked_for_is_nobodys() -> None:
+@pytest.mark.parametrize("planted", [text(b"planted"), b"$7\r\nplan", b"$"])
+async def test_an_answer_that_nobody_asked_for_is_nobodys(planted: bytes) -> None:
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         key = await key_of(reader)
-        writer.write(text(key) + text(b"planted"))
+        writer.write(text(key) + planted)
         await echo(reader, writer)
 
     async with piped(serve) as pipe:
-        assert await pipe.ask([("GET", "one")]) == [b"one"]
-        assert await pipe.ask([("GET", "two")]) == [b"two"]
+        assert await pipe.ask(gets("one")) == [b"one"]
+        assert await pipe.ask(gets("two")) == [b"two"]
 
 
 async def test_what_is_refused_to_one_is_not_refused_to_the_next() -> None:
@@ -100,7 +106,7 @@ async def test_what_is_refused_to_one_is_not_refused_to_the_next() -> None:
         await reader.read(-1)
 
     async with piped(serve) as pipe:
-        both, other = pipe.ask([("GET", "a"), ("GET", "b")]), pipe.ask([("GET", "c")])
+        both, other = pipe.ask(gets("a", "b")), pipe.ask(gets("c"))
         found = await asyncio.gather(both, other, return_exceptions=True)
         assert (type(found[0]), found[1]) == (PipeRefused, [b"c"])
 
@@ -116,10 +122,10 @@ async def test_no_answer_in_time_is_none_for_all_who_wait_and_the_next_is_asked_
         await echo(reader, writer)
 
     async with piped(serve) as pipe:
-        asked = [pipe.ask([("GET", name)]) for name in ("a", "b")]
+        asked = [pipe.ask(gets(name)) for name in ("a", "b")]
         found = await asyncio.gather(*asked, return_exceptions=True)
         assert [type(one) for one in found] == [TimeoutError, TimeoutError]
-        assert await pipe.ask([("GET", "c")]) == [b"c"]
+        assert await pipe.ask(gets("c")) == [b"c"]
 
 
 async def test_a_connection_that_broke_off_is_replaced_once_and_not_for_ever() -> None:
@@ -132,8 +138,8 @@ async def test_a_connection_that_broke_off_is_replaced_once_and_not_for_ever() -
         await key_of(reader)  # and no answer to a second one, ever
 
     async with piped(serve) as pipe:
-        assert await pipe.ask([("GET", "one")]) == [b"one"]
-        assert await pipe.ask([("GET", "two")]) == [b"two"]
+        assert await pipe.ask(gets("one")) == [b"one"]
+        assert await pipe.ask(gets("two")) == [b"two"]
         assert calls == 2
 
     async def gone(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -141,11 +147,24 @@ async def test_a_connection_that_broke_off_is_replaced_once_and_not_for_ever() -
 
     async with piped(gone) as pipe:
         with pytest.raises(PipeBroken):
-            await pipe.ask([("GET", "one")])
+            await pipe.ask(gets("one"))
 
 
-@pytest.mark.parametrize("answer", [b"?what\r\n", b"$x\r\n", b"HTTP/1.1 400 Bad Request\r\n"])
-async def test_what_is_not_redis_is_no_answer(answer: bytes) -> None:
+@pytest.mark.parametrize(
+    "answer",
+    [
+        b"?what\r\n",
+        b"$x\r\n",
+        b"HTTP/1.1 400 Bad Request\r\n",
+        b"*1\r\n$1\r\nx\r\n",
+        b"*1\r\n-ERR no\r\n",
+        b">1\r\n+x\r\n",
+        b"#t\r\n",
+        b",1.5\r\n",
+        b"%1\r\n+a\r\n+b\r\n",
+    ],
+)
+async def test_what_is_no_plain_value_of_redis_is_no_answer(answer: bytes) -> None:
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await key_of(reader)
         writer.write(answer)
@@ -153,15 +172,15 @@ async def test_what_is_not_redis_is_no_answer(answer: bytes) -> None:
 
     async with piped(serve) as pipe:
         with pytest.raises(PipeBroken):
-            await pipe.ask([("GET", "one")])
+            await pipe.ask(gets("one"))
 
 
 async def test_what_cannot_be_written_breaks_nothing() -> None:
     async with piped(echo) as pipe:
-        assert await pipe.ask([("GET", "one")]) == [b"one"]
+        assert await pipe.ask(gets("one")) == [b"one"]
         with pytest.raises(UnicodeEncodeError):
-            await pipe.ask([("GET", "\ud800")])
-        assert await pipe.ask([("GET", "two")]) == [b"two"]
+            await pipe.ask(gets("\ud800"))
+        assert await pipe.ask(gets("two")) == [b"two"]
 
 
 @pytest.mark.parametrize("url", ["rediss://h:1/0", "unix:///s", "redis://h:1/0?max_connections=5"])
