@@ -21,16 +21,15 @@ from mcp_types.jsonrpc import (
     PARSE_ERROR,
 )
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
+from multidict import CIMultiDictProxy
 
 from services.relay.messages import rpc
 from shared.contracts.problems import Problem, ProblemKind
 from shared.web import body as incoming
 
 MAX_BODY_BYTES = 4 * 1024 * 1024
-Headers = dict[str, str]
-"""A caller's, by their names in lower case."""
-
 _PARAM = MCP_PARAM_HEADER_PREFIX.lower()
+_ID = (str, int)  # and no bool
 _MEMBERS = frozenset({"jsonrpc", "id", "method", "params", "result", "error"})
 _PARAMS = frozenset({"_meta", "arguments", "name", "uri"})
 _LONGEST_NAME = 2048 + 64  # a server's own, and what the merged view puts before it
@@ -80,7 +79,7 @@ def read(raw: bytes) -> rpc.Message:
     if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":
         raise Rejected(INVALID_REQUEST, f"{_ONE} (no batch)")
     request_id = message.get("id")
-    is_id = isinstance(request_id, str | int) and not isinstance(request_id, bool)
+    is_id = type(request_id) in _ID
     if "id" in message and not is_id:
         raise Rejected(INVALID_REQUEST, "The id must be a string or an integer")
     method = message.get("method")
@@ -102,38 +101,27 @@ def is_modern(request: web.Request, message: rpc.Message) -> bool:
     return isinstance(meta, dict) and PROTOCOL_VERSION_META_KEY in meta
 
 
-def by_lower_name(request: web.Request) -> Headers:
-    """The headers of a request."""
-    return {name.lower(): value for name, value in request.headers.items()}
-
-
-def check_modern(request: web.Request, message: rpc.Message) -> Headers:
-    """The ladder of 2026-07-28 (basic/transports, basic/versioning). Raises `Rejected`.
-
-    Returns the headers that it is about.
-    """
-    request_id = message.get("id")
+def check_modern(request: web.Request, message: rpc.Message) -> None:
+    """The ladder of 2026-07-28 (basic/transports, basic/versioning). Raises `Rejected`."""
+    request_id, headers = message.get("id"), request.headers
     if "method" not in message:
         raise Rejected(
             INVALID_REQUEST, "In this version a client sends no responses", to=request_id
         )
     if "id" not in message:
-        version = request.headers.get(MCP_PROTOCOL_VERSION_HEADER, "")
+        version = headers.get(MCP_PROTOCOL_VERSION_HEADER, "")
         _raise(unsupported_protocol_version_rejection(version), None)
-        return {}
-    headers = by_lower_name(request)
-    if len(headers) < len(request.headers) and (twice := _twice(request)) is not None:
+        return
+    if len(headers) > len(set(headers)) and (twice := _twice(headers)) is not None:
         raise Rejected(HEADER_MISMATCH, f"{twice} header appears more than once", to=request_id)
     verdict = classify_inbound_request(message, headers=headers)
     _raise(verdict if isinstance(verdict, InboundLadderRejection) else None, request_id)
-    return headers
 
 
-def _twice(request: web.Request) -> str | None:
+def _twice(headers: CIMultiDictProxy[str]) -> str | None:
     """A header of the protocol that comes twice: two readers could believe two different ones."""
-    names = [name.lower() for name, _ in request.headers.items()]  # its keys come once each
-    repeated = (name for name in names if name.startswith(_PARAM) and names.count(name) > 1)
-    return find_duplicated_routing_header(request.headers.items()) or next(repeated, None)
+    repeated = (n for n in headers if n.lower().startswith(_PARAM) and len(headers.getall(n)) > 1)
+    return find_duplicated_routing_header(headers.items()) or next(repeated, None)
 
 
 def check_name(message: rpc.Message) -> None:
@@ -150,9 +138,10 @@ def check_name(message: rpc.Message) -> None:
         raise Rejected(INVALID_PARAMS, text, to=message.get("id"))
 
 
-def repeated(headers: Headers) -> dict[str, str]:
-    """Those headers that repeat a call's arguments."""
-    return {name: value for name, value in headers.items() if name.startswith(_PARAM)}
+def repeated(request: web.Request) -> dict[str, str]:
+    """Those headers that repeat a call's arguments, by their names in lower case."""
+    pairs = ((name.lower(), value) for name, value in request.headers.items())
+    return {name: value for name, value in pairs if name.startswith(_PARAM)}
 
 
 def accepts_both(request: web.Request) -> bool:

@@ -180,7 +180,7 @@ def _headers(
     request: web.Request, session: McpSession, more: Mapping[str, str] | None = None
 ) -> CIMultiDict[str]:
     """The version is the one agreed on: clients are known to send another one later."""
-    headers = passed_on(inbound.by_lower_name(request))
+    headers = passed_on(request.headers)
     for name in _OF_THE_OTHER_VERSION:
         headers.popall(name, None)
     headers.popall("MCP-Protocol-Version", None)

@@ -115,6 +115,8 @@ class Mcp:
 
     async def _body(self, request: web.Request, view: View) -> tuple[bytes, View]:
         """The message. Who takes long over it is looked up again: much may have ended meanwhile."""
+        if request.content.is_eof():
+            return await inbound.body(request), view
         began = time.monotonic()
         raw = await inbound.body(request)
         if time.monotonic() - began > SURE_SECONDS:

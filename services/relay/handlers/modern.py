@@ -61,17 +61,17 @@ class Modern:
         self, request: web.Request, view: View, raw: bytes, message: rpc.Message, alive: Alive
     ) -> web.StreamResponse:
         """One message on one view."""
-        headers = inbound.check_modern(request, message)
+        inbound.check_modern(request, message)
         if "id" not in message:
             return web.Response(status=202)  # this version defines none that a server would act on
         inbound.check_name(message)
         method, params = message["method"], message["params"]
         hello = of_request(params["_meta"])
         if not view.merged:
-            return await self._one(request, view, raw, message, hello, headers, alive)
+            return await self._one(request, view, raw, message, hello, alive)
         if method == LISTEN:
             return await self._listen.answer(request, view, hello, message, alive)
-        given = inbound.repeated(headers)
+        given = inbound.repeated(request)
 
         async def merged(progress: Progress | None) -> web.Response:
             answer = self._merge.answer
@@ -88,7 +88,6 @@ class Modern:
         raw: bytes,
         message: rpc.Message,
         hello: Hello,
-        headers: inbound.Headers,
         alive: Alive,
     ) -> web.StreamResponse:
         way, method, params = view.ways[0], message["method"], message["params"]
@@ -104,7 +103,7 @@ class Modern:
                     return _finished(message, refusal, None)
             try:
                 seen = await self._calls.seen(way, hello) if method == LISTEN else None
-                post, passed = self._passage.post, passed_on(headers)
+                post, passed = self._passage.post, passed_on(request.headers)
                 return await post(request, way, hello, raw, message, passed, alive, seen)
             except StateRefused as refused:
                 return _finished(message, refused.outcome, None)
@@ -118,7 +117,7 @@ class Modern:
 
         if method == LISTEN:
             return await self._listen.answer(request, view, hello, message, alive)
-        given = inbound.repeated(headers)
+        given = inbound.repeated(request)
 
         async def bridged(progress: Progress | None) -> web.Response:
             # asked before the request: what fails afterwards would hide an outcome

@@ -5,7 +5,7 @@ person: who asks much waits for himself. Nobody waits for long: he is told that 
 """
 
 import asyncio
-from collections import Counter, OrderedDict, deque
+from collections import OrderedDict, deque
 
 from services.relay.gate import Way
 from shared.contracts.config import Server
@@ -22,31 +22,31 @@ class Places:
         self._server = server
         self._free = server.at_once
         self._most = max(1, server.at_once // 2)
-        self._held: Counter[str] = Counter()
+        self._held: dict[str, int] = {}
         self._waiting: OrderedDict[str, deque[asyncio.Future[None]]] = OrderedDict()
 
     async def take(self, subject: str) -> None:
         """A place, until it is given back. Raises TOO_MANY_REQUESTS when none becomes free."""
-        if self._may(subject):
-            self._take(subject)
-        else:
+        if not self._took(subject):
             await self._wait(subject)
 
     def give_back(self, subject: str) -> None:
         """Let go of a place, once for each that was taken."""
         self._free += 1
-        self._held[subject] -= 1
-        if not self._held[subject]:
+        if (left := self._held[subject] - 1) > 0:
+            self._held[subject] = left
+        else:
             del self._held[subject]
         if self._waiting:
             self._call_next()
 
-    def _may(self, subject: str) -> bool:
-        return self._free > 0 and self._held[subject] < self._most
-
-    def _take(self, subject: str) -> None:
+    def _took(self, subject: str) -> bool:
+        held = self._held.get(subject, 0)
+        if self._free <= 0 or held >= self._most:
+            return False
         self._free -= 1
-        self._held[subject] += 1
+        self._held[subject] = held + 1
+        return True
 
     async def _wait(self, subject: str) -> None:
         line = self._waiting.setdefault(subject, deque())
@@ -71,12 +71,13 @@ class Places:
 
     def _call_next(self) -> None:
         for subject, line in list(self._waiting.items()):
-            while line and self._may(subject):
-                called = line.popleft()
-                if called.done():
-                    continue  # he has just left
-                self._take(subject)
-                called.set_result(None)
+            while line:
+                if line[0].done():
+                    line.popleft()  # he has just left
+                    continue
+                if not self._took(subject):
+                    break
+                line.popleft().set_result(None)
                 self._waiting.move_to_end(subject)
                 return
 

@@ -10,7 +10,7 @@ from types import TracebackType
 
 import aiohttp
 from mcp.shared.inbound import MCP_PARAM_HEADER_PREFIX
-from multidict import CIMultiDict
+from multidict import CIMultiDict, CIMultiDictProxy
 from yarl import URL
 
 from services.relay.gate import Way
@@ -24,7 +24,7 @@ from services.relay.servers.turns import Places, Turns
 from shared.contracts.config import Identity
 from shared.contracts.wire import IDENTITY_HEADER
 
-_PASSED = ("mcp-protocol-version", "mcp-method", "mcp-name")
+_PASSED = ("Mcp-Protocol-Version", "Mcp-Method", "Mcp-Name")
 _PARAM = MCP_PARAM_HEADER_PREFIX.lower()
 _ALWAYS: CIMultiDict[str] = CIMultiDict(
     {
@@ -36,14 +36,14 @@ _ALWAYS: CIMultiDict[str] = CIMultiDict(
 )
 
 
-def passed_on(headers: Mapping[str, str]) -> CIMultiDict[str]:
-    """Those headers of a caller (by lower-case names) that belong to MCP, and no others."""
+def passed_on(headers: CIMultiDictProxy[str]) -> CIMultiDict[str]:
+    """Those headers of a caller that belong to MCP, and no others."""
     found: CIMultiDict[str] = CIMultiDict()
     for name in _PASSED:
         if name in headers:
             found[name] = headers[name]
-    if _PARAM in " ".join(headers):
-        found.update({n: value for n, value in headers.items() if n.startswith(_PARAM)})
+    if _PARAM in " ".join(headers).lower():
+        found.update({name: headers[name] for name in headers if name.lower().startswith(_PARAM)})
     return found
 
 
