@@ -1,7 +1,10 @@
 """`Mcp-Param-*` for a server that does not know them: the relay compares, as it would."""
 
+import asyncio
+import json
 from collections.abc import Callable
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from aiohttp import web
@@ -17,6 +20,7 @@ TOOL: dict[str, Any] = {
     "name": "go",
     "inputSchema": {"type": "object", "properties": {"region": REGION, "count": COUNT}},
 }
+TWICE = ["Mcp-Param-Region", "mcp-param-REGION", "mcp-name", "MCP-Method"]
 VIEWS = [("/mcp/a", "go"), ("/mcp", "a__go")]
 
 
@@ -35,6 +39,20 @@ class Marked(LegacyFake):
 
 def modern() -> Fake:
     return modern_fake([TOOL])
+
+
+async def posted(
+    url: str, path: str, headers: list[tuple[str, str]], body: bytes
+) -> tuple[int, Any]:
+    """The answer to these very lines."""
+    at = urlsplit(url)
+    reader, writer = await asyncio.open_connection(at.hostname, at.port)
+    names = [*headers, ("Content-Length", str(len(body))), ("Connection", "close")]
+    lines = [f"POST {path} HTTP/1.1", *(f"{name}: {value}" for name, value in names), "", ""]
+    writer.write("\r\n".join(lines).encode() + body)
+    head, _, answer = (await reader.read()).partition(b"\r\n\r\n")
+    writer.close()
+    return int(head.split()[1]), json.loads(answer)
 
 
 async def _call(h: House, path: str, name: str, arguments: Any, **headers: str) -> tuple[int, Any]:
@@ -73,9 +91,7 @@ async def test_a_header_that_contradicts_an_argument_is_refused_before_the_call(
         assert [call["arguments"] for call in fake.calls] == [a for a, _ in right]
 
 
-@pytest.mark.parametrize(
-    "twice", ["Mcp-Param-Region", "mcp-param-REGION", "mcp-name", "Mcp-Method"]
-)
+@pytest.mark.parametrize("twice", TWICE)
 @pytest.mark.parametrize("kind", [Marked, modern])
 @pytest.mark.parametrize(("path", "name"), VIEWS)
 async def test_a_header_that_comes_twice_is_refused(
@@ -92,9 +108,10 @@ async def test_a_header_that_comes_twice_is_refused(
         headers = CIMultiDict(await h.bearer())
         headers.update({"MCP-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/call"})
         headers.update({"Mcp-Name": name, "Accept": "*/*", "Mcp-Param-Region": "eu"})
-        headers.add(twice, headers[twice])
-        async with h.http.post(h.url + path, json=message, headers=headers) as response:
-            status, body = response.status, await response.json()
+        headers.update({"Host": urlsplit(h.url).netloc, "Content-Type": "application/json"})
+        # on the socket itself: a client library would make one of two that differ in case
+        lines = [*headers.items(), (twice, headers[twice])]
+        status, body = await posted(h.url, path, lines, json.dumps(message).encode())
         assert (status, body["error"]["code"]) == (400, -32020)
         assert "more than once" in body["error"]["message"]
         assert "tools/call" not in fake.methods
