@@ -12,9 +12,10 @@ from typing import Any
 
 _LONGEST = 4000  # digits of an integer that Python reads and writes without complaint
 _MARK = f"strad-number-{secrets.token_hex(16)}"
+# a value that holds itself ends like one that is nested too deep: looking for it costs a quarter
 _PLAIN = {
     (ascii_only, in_order): json.JSONEncoder(
-        separators=(",", ":"), ensure_ascii=ascii_only, sort_keys=in_order
+        separators=(",", ":"), ensure_ascii=ascii_only, sort_keys=in_order, check_circular=False
     )
     for ascii_only in (False, True)
     for in_order in (False, True)

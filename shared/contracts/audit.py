@@ -52,7 +52,7 @@ class Facts(TypedDict, total=False):
     `outcome`: result, tool-error, error, caller-left, or the name of a problem.
     """
 
-    event: Event
+    event: str
     id: str
     time: float
     subject: str

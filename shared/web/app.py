@@ -101,7 +101,7 @@ def _log_request(
     slug = request.match_info.get("slug")
     log.request(
         {
-            "service": service,
+            "service": service.value,
             "request": request[REQUEST_ID],
             "method": request.method,
             "route": path,

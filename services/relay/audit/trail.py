@@ -50,7 +50,7 @@ class Audit:
         """`answer`'s response to a permitted request. `where`: the server, or the view."""
         entry = self._new(Event.REQUEST, request[PRINCIPAL], request[REQUEST_ID])
         facts = entry.facts
-        facts["server"], facts["surface"], facts["decision"] = where, surface, "allowed"
+        facts["server"], facts["surface"], facts["decision"] = where, surface.value, "allowed"
         describe(facts, message, self._trail)
         if (size := request.content_length) is not None:
             facts["bytes_in"] = size
@@ -134,7 +134,7 @@ class Audit:
 
     def _new(self, event: Event, principal: Principal, number: str) -> Entry:
         return Entry(
-            event=event,
+            event=event.value,
             id=number,
             time=round(self._trail.clock(), 3),
             subject=principal.subject,
