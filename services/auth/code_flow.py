@@ -47,6 +47,8 @@ class CodeFlow:
     @property
     def provider_name(self) -> str:
         """What to call the provider on a button."""
+        if self.rules.name:
+            return self.rules.name
         if self.rules.issuer == config.GOOGLE_ISSUER:
             return "Google"
         return urlsplit(self.rules.issuer).hostname or self.rules.issuer

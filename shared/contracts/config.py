@@ -47,6 +47,11 @@ class Provider(Strict):
     """The OpenID provider that people sign in with (OpenID Connect Core, discovery)."""
 
     issuer: HttpUrl = GOOGLE_ISSUER
+    name: str = Field(
+        "",
+        max_length=60,
+        description="what people read on the button; left out: Google, or the issuer's host",
+    )
     client_id: str = Field(min_length=1)
     client_secret: SecretRef
     scopes: tuple[str, ...] = ("openid", "email", "profile")

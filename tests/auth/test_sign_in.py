@@ -34,6 +34,12 @@ async def test_googles_button_says_google(start_auth: StartAuth) -> None:
     assert "Sign in with Google" in page.text
 
 
+async def test_a_provider_is_called_as_the_operator_calls_it(start_auth: StartAuth) -> None:
+    auth = await start_auth("https://id.test", provider={"name": "Acme <b>account</b>"})
+    page = await auth.browser().get(f"{auth.url}/auth/sign-in")
+    assert "Sign in with Acme &lt;b&gt;account&lt;/b&gt;" in page.text
+
+
 async def test_a_person_signs_in_and_the_session_tells_who_it_is(auth: Auth) -> None:
     browser = await auth.signed_in()
     sessions = auth.sessions()
