@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from services.auth.token_pages import day
 from shared.contracts.audit import SESSION_CHARS
 from shared.contracts.identity import Session, SessionKind
 
@@ -43,4 +44,4 @@ def _time(seen: bytes | None, now: float) -> float:
 
 
 def _moment(moment: float) -> str:
-    return f"{datetime.fromtimestamp(moment, UTC):%-d %b %Y, %H:%M} UTC"
+    return f"{day(moment)}, {datetime.fromtimestamp(moment, UTC):%H:%M} UTC"

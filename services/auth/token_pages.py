@@ -82,11 +82,11 @@ def _used(seen: bytes | None, now: float) -> str:
     except ValueError:  # anything can stand in Redis
         moment = 0
     if not 0 < moment <= now + 60:
-        return "never" if seen is None else "unknown"
+        return "Never" if seen is None else "Unknown"
     when = f"{datetime.fromtimestamp(moment, UTC):%H:%M} UTC"
-    return f"today, {when}" if day(moment) == day(now) else f"{day(moment)}, {when}"
+    return f"Today, {when}" if day(moment) == day(now) else f"{day(moment)}, {when}"
 
 
 def day(moment: float) -> str:
-    """A date for people, in UTC."""
-    return f"{datetime.fromtimestamp(moment, UTC):%-d %b %Y}"
+    """A date for people, in UTC; no line ends within it."""
+    return f"{datetime.fromtimestamp(moment, UTC):%-d\N{NO-BREAK SPACE}%b\N{NO-BREAK SPACE}%Y}"

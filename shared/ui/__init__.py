@@ -8,6 +8,7 @@ here needs an inline script or an inline style, so a page can run under
 """
 
 import hashlib
+import re
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -15,6 +16,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup, escape
 
 from shared.contracts.wire import (
     CLIENTS_PATH,
@@ -63,8 +65,8 @@ def environment(*template_dirs: Path | str, static_base: str = STATIC_PATH) -> E
     """A Jinja2 environment over a service's own template folders and, after them, this one.
 
     `static_base` is the path under which the service answers `static_files()`. Templates get
-    `asset(name)`, the URL of one of those files, `paths`, and the filters `initials` and `tone`.
-    Raises KeyError from `asset` for a name that is not in the table.
+    `asset(name)`, the URL of one of those files, `paths`, and the filters `initials`, `tone` and
+    `code`. Raises KeyError from `asset` for a name that is not in the table.
     """
     env = Environment(
         loader=FileSystemLoader([*template_dirs, FOLDER]),
@@ -89,6 +91,7 @@ def environment(*template_dirs: Path | str, static_base: str = STATIC_PATH) -> E
     }
     env.filters["initials"] = initials
     env.filters["tone"] = tone
+    env.filters["code"] = code
     return env
 
 
@@ -104,3 +107,8 @@ def initials(name: str) -> str:
 def tone(name: str) -> int:
     """A number from 1 to 6, the same for the same name at every start: the tint of its tile."""
     return hashlib.sha256(name.encode()).digest()[0] % _TONES + 1
+
+
+def code(text: str) -> Markup:
+    """A text of ours as a page shows it: what stands between backticks is code."""
+    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(text))))  # noqa: S704

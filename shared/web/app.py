@@ -9,7 +9,6 @@ from aiohttp import web
 from shared import ids, log, metrics
 from shared.contracts.config import Config
 from shared.contracts.fields import is_slug
-from shared.contracts.identity import Principal
 from shared.contracts.problems import Problem, ProblemKind
 from shared.contracts.wire import Service
 from shared.entitled import Admission
@@ -146,20 +145,20 @@ class _Admit:
             # before identity: a foreign page learns nothing from what comes after
             check_origin(request, self._public_url)
         if route.access not in _NOBODYS:
-            request[PRINCIPAL] = await self._somebody(request, route.access)
+            await self._identified(request, route.access)
         return None
 
-    async def _somebody(self, request: web.Request, access: Access) -> Principal:
+    async def _identified(self, request: web.Request, access: Access) -> None:
         wanted = Access.SIGNED_IN if access is Access.ADMIN else access
         principal = await self._identify[wanted](request)
         if principal is None:
             raise Problem(
                 ProblemKind.SIGN_IN_NEEDED, "You are not signed in.", "Sign in and try again."
             )
+        request[PRINCIPAL] = principal  # the page of a refusal names them too
         if access is Access.ADMIN and not self._admission.administers(principal.person):
             raise Problem(
                 ProblemKind.FORBIDDEN,
                 "This page is for administrators.",
                 "Ask one of them, or have yourself added under `administrators`.",
             )
-        return principal

@@ -133,7 +133,7 @@ async def test_a_page_address_that_is_not_ui_is_a_named_error(console: Console, 
     console.toys.tools = [{"name": "odd", "_meta": {"ui": {"resourceUri": "https://evil.test"}}}]
     answer = await console.get("/apps/toys", ada)
     assert answer.status == 502
-    assert "`odd` must name a ui:// address" in answer.text
+    assert "<code>odd</code> must name a ui:// address" in answer.text
 
 
 async def test_a_page_that_no_tool_names_is_shown_without_a_call(

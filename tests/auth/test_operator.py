@@ -77,7 +77,7 @@ def test_the_commands_end_and_unbind(server: Valkey, environment: dict[str, str]
     done = strad(environment, "sessions", "end", "Ada@strad.test")
     assert (done.returncode, done.stdout) == (
         0,
-        "Ended of ada@strad.test: sessions: 1, access tokens: 0, connected clients: 0.\n",
+        "Ended for ada@strad.test: sessions: 1, access tokens: 0, connected clients: 0.\n",
     ), done.stderr
     assert not asyncio.run(lives(server, cookie))
     done = strad(environment, "token", "make", "ada@strad.test", "--name", "Robot", "--days", "1")

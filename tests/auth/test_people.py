@@ -49,7 +49,7 @@ async def test_an_operator_unbinds_an_address_and_ends_what_its_account_held(aut
     token = await make(auth, browser)
     said = await people.unbind(desk_of(auth), "ada@strad.test")
     assert said == (
-        "ada@strad.test is free. Ended of the account that had it: sessions: 1, access tokens: 1,"
+        "ada@strad.test is free. Ended for the account that had it: sessions: 1, access tokens: 1,"
         " connected clients: 0."
     )
     assert not await auth.has_session(browser)
@@ -63,7 +63,7 @@ async def test_an_operator_ends_all_that_one_person_holds_and_nobody_elses(auth:
     charles = await auth.signed_in("demo-charles")
     token, his = await make(auth, first), await make(auth, charles)
     said = await people.end(desk_of(auth), "ada@strad.test")
-    assert said == "Ended of ada@strad.test: sessions: 2, access tokens: 1, connected clients: 0."
+    assert said == "Ended for ada@strad.test: sessions: 2, access tokens: 1, connected clients: 0."
     assert not await auth.has_session(first)
     assert not await auth.has_session(second)
     assert await reader(auth).verify(token) is None

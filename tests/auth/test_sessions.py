@@ -154,7 +154,7 @@ async def test_an_administrator_ends_all_that_a_person_holds(start_both: StartBo
     page = await ada.post(f"{auth.url}/auth/people/end", {"email": " Charles@strad.test"})
     assert page.status == 200
     held = "sessions: 1, access tokens: 1, connected clients: 0"
-    assert f"Ended of charles@strad.test: {held}." in page.text
+    assert f"Ended for charles@strad.test: {held}." in page.text
     assert not await auth.has_session(charles)
     assert await reader(auth).verify(token) is None
     assert await auth.has_session(ada)
@@ -196,6 +196,8 @@ async def test_who_is_no_administrator_ends_nobody_and_sees_no_form(auth: Auth) 
     ):
         assert page.status == 403
         assert "for administrators" in page.text
+        assert "<code>administrators</code>" in page.text
+        assert "Account of Ada Lovelace" in page.text
     assert await auth.has_session(charles)
 
 

@@ -127,13 +127,13 @@ async def test_an_expired_token_is_refused_and_leaves_the_list(auth: Auth) -> No
 @pytest.mark.parametrize(
     ("seen", "words"),
     [
-        (None, "never"),
-        (b"now", "unknown"),
-        (b"\xff", "unknown"),
-        (b"99999999999", "unknown"),
-        (b"-1", "unknown"),
-        ("now", "today, {} UTC"),
-        (b"1000000000", "9 Sep 2001, 01:46 UTC"),
+        (None, "Never"),
+        (b"now", "Unknown"),
+        (b"\xff", "Unknown"),
+        (b"99999999999", "Unknown"),
+        (b"-1", "Unknown"),
+        ("now", "Today, {} UTC"),
+        (b"1000000000", "9\xa0Sep\xa02001, 01:46 UTC"),
     ],
 )
 async def test_the_last_use_is_what_the_relay_noted(

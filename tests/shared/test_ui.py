@@ -57,6 +57,13 @@ def test_a_name_with_markup_in_it_stays_text() -> None:
     assert "Ada &lt;script&gt;alert(1)" in page
 
 
+def test_what_stands_between_backticks_is_code_and_stays_text() -> None:
+    page = ui.environment().get_template("problem.html")
+    advice = "Set `a <b>`, not `<i>"
+    text = page.render(status=404, title="Not here", advice=advice, request_id="r1")
+    assert "Set <code>a &lt;b&gt;</code>, not `&lt;i&gt;</p>" in text
+
+
 def test_a_title_with_markup_in_it_stays_text() -> None:
     page = ui.environment().get_template("problem.html")
     html = page.render(status=404, title="<b>x</b>", advice="<i>y</i>", request_id="<u>z</u>")

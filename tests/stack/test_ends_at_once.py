@@ -109,7 +109,7 @@ def _end_others(there: Visitor) -> None:
 def _end_all_of_charles(stack: LiveStack) -> None:
     ada = stack.visitor("ada")
     page = ada.post("/auth/people/end", {"email": "charles@strad.test"})
-    assert "Ended of charles@strad.test" in page.text
+    assert "Ended for charles@strad.test" in page.text
 
 
 WAYS: dict[str, Callable[[LiveStack, Visitor, Visitor], object]] = {

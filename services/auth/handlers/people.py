@@ -42,7 +42,7 @@ async def end(request: web.Request) -> web.Response:
     clients = request.app[OAUTH].store
     ended = await end_everything(parts.sessions, parts.tokens, clients, subject)
     log.event("person-ended", subject=subject, by=principal.subject)
-    return _page(request, done=f"Ended of {email}: {ended}.")
+    return _page(request, done=f"Ended for {email}: {ended}.")
 
 
 def _page(

@@ -15,11 +15,11 @@ async def unbind(desk: Desk, email: str) -> str:
     if subject is None:
         return f"{email} is bound to nobody."
     ended = await desk.end(subject)
-    return f"{email} is free. Ended of the account that had it: {ended}."
+    return f"{email} is free. Ended for the account that had it: {ended}."
 
 
 async def end(desk: Desk, email: str) -> str:
     """End all sessions and tokens of a person. Raises `Unknown`."""
     subject = await desk.subject(email)
     await desk.note(Event.PERSON_ENDED, subject, email)
-    return f"Ended of {email}: {await desk.end(subject)}."
+    return f"Ended for {email}: {await desk.end(subject)}."
