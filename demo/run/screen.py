@@ -34,7 +34,8 @@ class Screen:
         blocks = [
             f"{self._paint(_BOLD, 'strad is running')}   {seconds}",
             self._facts(stack),
-            f"To connect an MCP client, make a token at {self._link(stack.url + TOKENS_PATH)}"
+            "An MCP client needs an address and no more: it brings you to the sign-in by itself."
+            f"\nFor one that cannot, make a token at {self._link(stack.url + TOKENS_PATH)}"
             "\nand put it where the dots are:",
             _indented(_snippet(stack)),
             self._places(stack),
