@@ -121,7 +121,7 @@ class Principal(Frozen):
     read_only: bool = False  # likewise
     client: str | None = None  # the OAuth client that acts
 
-    @property
+    @cached_property
     def subject(self) -> str:
         return self.person.subject
 

@@ -42,7 +42,10 @@ class TokenReader:
     async def find(self, digest: str) -> Token | None:
         """The record of a live token, by its digest."""
         key = keys.TOKEN.key(digest)
-        sealed = await self._store.get(key)
+        return self.open(key, await self._store.get(key))
+
+    def open(self, key: str, sealed: bytes | None) -> Token | None:
+        """The record of a live token under this key: one object, while its bytes are the same."""
         if sealed is None:
             return None
         try:

@@ -99,6 +99,41 @@ async def test_a_revoked_or_expired_token_is_refused_on_the_next_request() -> No
         assert (await h.modern("/mcp/x", "tools/list"))[0] == 401
 
 
+async def test_another_record_under_a_token_is_what_counts_from_the_next_request() -> None:
+    """In all that is made of it, whatever was made of the one before."""
+    async with (
+        served(sdk_app(toy_server())) as url,
+        house([{"slug": "x", "url": url}, {"slug": "y", "url": url}]) as h,
+    ):
+        token = await h.token()
+        key, seal = keys.TOKEN.key(h.token_writer.digest(token)), h.settings.base.seal
+        sealed = await h.store.get(key)
+        assert sealed is not None
+        record = seal.open(key, sealed, h.clock())
+
+        async def reached(**more: Any) -> list[int]:
+            await h.store.put(key, seal.seal(key, record | more, record["expires"]), 3600)
+            return [(await h.modern(path, "tools/list"))[0] for path in ("/mcp/x", "/mcp/y")]
+
+        async def deletes() -> bool:
+            call = {"name": "delete", "arguments": {"item": "bear"}}
+            return "deleted bear" in str((await h.modern("/mcp/x", "tools/call", call))[1])
+
+        assert (await reached(), await deletes()) == ([200, 200], True)
+        assert await reached(servers=["x"]) == [200, 404]
+        assert (await reached(read_only=True), await deletes()) == ([200, 200], False)
+        assert await reached(person=h.person("bob").model_dump()) == [404, 404]
+        nobody = h.person("ada").model_dump() | {"email": "a@b.test", "organisation": "b.test"}
+        assert await reached(person=nobody) == [401, 401]
+        assert (await reached(), await deletes()) == ([200, 200], True)
+        assert await reached(label=7) == [401, 401]  # as of another version
+        assert await reached() == [200, 200]
+        await h.store.put(key, seal.seal(key, record, h.clock() + 5), 3600)
+        assert (await h.modern("/mcp/x", "tools/list"))[0] == 200
+        h.clock.offset += 5
+        assert (await h.modern("/mcp/x", "tools/list"))[0] == 401
+
+
 async def test_a_token_limited_to_servers_reaches_only_those() -> None:
     async with (
         served(sdk_app(toy_server())) as url,

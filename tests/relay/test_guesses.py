@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import httpx2
 import pytest
@@ -85,6 +86,19 @@ async def test_what_is_not_even_like_a_token_counts_too(text: str) -> None:
         for _ in range(MOST):
             assert (await guess(h, token=text or " "))[0] == 401
         assert (await guess(h))[0] == 429
+
+
+@pytest.mark.parametrize("text", [b"strad_\xff\xfe", b"\xc3\xa9" * 49, b"a\x80" * 1000])
+async def test_bytes_that_are_no_text_are_no_token_and_no_error(text: bytes) -> None:
+    async with house(X) as h:
+        parts = urlsplit(h.url)
+        reader, writer = await asyncio.open_connection(parts.hostname, parts.port)
+        head = f"POST /mcp HTTP/1.1\r\nHost: {parts.netloc}\r\nConnection: close\r\n"
+        head += "Content-Type: application/json\r\nContent-Length: 2\r\nAuthorization: Bearer "
+        writer.write(head.encode() + text + b"\r\n\r\n{}")
+        answer = await asyncio.wait_for(reader.read(), 5)
+        writer.close()
+        assert answer.startswith(b"HTTP/1.1 401 "), answer
 
 
 async def test_a_request_without_a_token_is_no_guess() -> None:

@@ -74,6 +74,10 @@ async def test_who_may_not_sign_in_any_more_has_no_token_and_no_stream_left(
             await stream.read()
         assert await _status(h, "ada") == 401
         assert await _status(h, "bob") == 404
+        write_config(path, allowing(h.config, ADA, BOB))
+        async with asyncio.timeout(5):
+            while await _status(h, "ada") != 200:
+                await asyncio.sleep(0.05)
 
 
 async def test_who_keeps_what_they_had_keeps_their_streams(tmp_path: Path) -> None:

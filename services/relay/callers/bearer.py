@@ -1,6 +1,8 @@
 """Who calls `/mcp`: one bearer token, in the header and nowhere else (RFC 6750, RFC 9728)."""
 
 from collections import OrderedDict
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from aiohttp import web
 
@@ -13,6 +15,7 @@ from services.relay.servers.lost import SESSION_HEADER
 from services.relay.views import named, named_alone
 from shared import keys
 from shared.contracts import scopes
+from shared.contracts.config import Config
 from shared.contracts.identity import Principal, Token
 from shared.contracts.problems import Problem, ProblemKind
 from shared.contracts.wire import MCP_PATH, RESOURCE_METADATA_PATH, TOKENS_PATH
@@ -22,6 +25,19 @@ from shared.stores.tokens import TokenReader
 from shared.web.routes import PRINCIPAL, Access, route_of
 
 _MAX_REMEMBERED = 10_000
+_NO_KEYS: tuple[str, ...] = ()
+
+
+class _Caller(NamedTuple):
+    """Whom a token's record lets in by a configuration: true of these two objects and no others.
+
+    `keys`: where the token's record lies, and the person's grant.
+    """
+
+    token: Token
+    config: Config
+    principal: Principal
+    keys: tuple[str, ...]
 
 
 class Bearer:
@@ -44,22 +60,16 @@ class Bearer:
         self._tokens = tokens
         self._sessions = sessions
         self._seen = seen
-        # a digest names one record of one person for good: no more is remembered of a token
-        self._subjects: OrderedDict[str, str] = OrderedDict()
+        # by digest: whom it let in last time, who is asked about with it next time
+        self._callers: OrderedDict[str, _Caller] = OrderedDict()
 
     async def identify(self, request: web.Request) -> Principal:
         """The caller. Raises SIGN_IN_NEEDED, or TOO_MANY_REQUESTS for guesses without end;
         `StoreUnavailable` when it cannot be known.
         """
-        values = request.headers.getall("Authorization", [])
-        scheme, _, text = values[0].partition(" ") if len(values) == 1 else ("", "", "")
-        text = text.strip()
-        found = None
-        if scheme.lower() == "bearer" and is_token(text):
-            found = await self._verify(request, text)
-        elif values:
-            await self._guesses.one_more(request)
-        if found is None or not self._admission.admits(found[1].person):
+        values = request.headers.getall("Authorization", ())
+        caller = await self._caller(request, values) if values else None
+        if caller is None:
             raise Problem(
                 ProblemKind.SIGN_IN_NEEDED,
                 "The token is not valid." if values else "A token is needed.",
@@ -67,45 +77,61 @@ class Bearer:
                 f" {TOKENS_PATH}, and send it as `Bearer`.",
                 reason="invalid_token" if values else "no_token",
             )
-        digest, token = found
-        machine = self._admission.machine(token.person)
-        self._remember(digest, token.person.subject)
-        await self._seen.note(digest, token, request)
-        return Principal(
-            person=token.person,
+        await self._seen.note(caller.principal.digest, caller.token, request)
+        return caller.principal
+
+    async def _caller(self, request: web.Request, values: Sequence[str]) -> _Caller | None:
+        scheme, _, text = values[0].partition(" ")
+        text = text.strip() if len(values) == 1 and scheme.lower() == "bearer" else ""
+        digest = self._tokens.digest(text)
+        before = self._callers.get(digest)
+        if before is None and not is_token(text):
+            await self._guesses.one_more(request)
+            return None
+        key, *more = before.keys if before is not None else (keys.TOKEN.key(digest),)
+        counted, ending = _NO_KEYS, _NO_KEYS
+        if before is not None and PRINCIPAL not in request:
+            # later, while a stream is open, it is no new request
+            counted, ending = self._limits.keys(before.principal.subject, named_alone(request))
+        if session := request.headers.get(SESSION_HEADER):
+            more.append(self._sessions.key(session))
+        fetched = await self._store.fetch((key, *more), counted, ending, KEEP_SECONDS)
+        token = self._tokens.open(key, fetched.pop(key))
+        if token is not None:
+            return self._let_in(digest, token, before)
+        # a token that has ended must not use up what its person may still ask
+        self._callers.pop(digest, None)
+        # and who holds it hears 401, at which clients get themselves a new one
+        if before is None and PRINCIPAL not in request:
+            await self._guesses.one_more(request)
+        return None
+
+    def _let_in(self, digest: str, token: Token, before: _Caller | None) -> _Caller | None:
+        config = self._admission.config
+        if before is not None and before.token is token and before.config is config:
+            caller = before
+        elif self._admission.admits(token.person):
+            caller = self._made(digest, token)
+        else:
+            return None
+        self._callers[digest] = caller
+        self._callers.move_to_end(digest)
+        if len(self._callers) > _MAX_REMEMBERED:
+            self._callers.popitem(last=False)
+        return caller
+
+    def _made(self, digest: str, token: Token) -> _Caller:
+        person, machine = token.person, self._admission.machine(token.person)
+        principal = Principal(
+            person=person,
             digest=digest,
             session_kind=None,
             servers=token.servers,
             read_only=token.read_only or (machine is not None and machine.read_only),
             client=token.client,
         )
-
-    async def _verify(self, request: web.Request, text: str) -> tuple[str, Token] | None:
-        digest = self._tokens.digest(text)
-        counted, ending = list[str](), list[str]()
-        wanted = [keys.TOKEN.key(digest)]
-        if subject := self._subjects.get(digest):
-            wanted.append(keys.GRANT.key(subject))
-            if PRINCIPAL not in request:  # later, while a stream is open, it is no new request
-                counted, ending = self._limits.keys(subject, named_alone(request))
-        if session := request.headers.get(SESSION_HEADER):
-            wanted.append(self._sessions.key(session))
-        await self._store.fetch(wanted, counted, ending, KEEP_SECONDS)
-        found = await self._tokens.find(digest)
-        if found is None:
-            # a token that has ended must not use up what its person may still ask
-            was_one = self._subjects.pop(digest, None) is not None
-            # and who holds it hears 401, at which clients get themselves a new one
-            if not was_one and PRINCIPAL not in request:
-                await self._guesses.one_more(request)
-            return None
-        return digest, found
-
-    def _remember(self, digest: str, subject: str) -> None:
-        self._subjects[digest] = subject
-        self._subjects.move_to_end(digest)
-        if len(self._subjects) > _MAX_REMEMBERED:
-            self._subjects.popitem(last=False)
+        places = (keys.TOKEN.key(digest), keys.GRANT.key(person.subject))
+        return _Caller(token, self._admission.config, principal, places)
 
 
 def _asked(request: web.Request) -> list[str] | None:

@@ -40,21 +40,25 @@ class Limits:
         self._store = store
         self._audit = audit
         self._clock = clock
-        # counters of this window that have got their end from this process: one command less
+        # of this window: the keys of counters, and which have got their end from this process,
+        # which is one command less
+        self._window = 0
+        self._keys: dict[tuple[str, str], str] = {}
         self._ending: set[str] = set()
-        self._ending_in = ""
         # who was let through to which server last time
         self._welcome: OrderedDict[tuple[str, str], None] = OrderedDict()
 
-    def keys(self, subject: str, slug: str | None) -> tuple[list[str], list[str]]:
+    def keys(self, subject: str, slug: str | None) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """The counters that a request will want, and those of them that still need an end.
 
         Not the server's for somebody who may not use it: he could use it up for those who may.
         """
-        found = [self._of_person(subject)]
+        found: tuple[str, ...] = (self._key("person", subject),)
         if slug is not None and (subject, slug) in self._welcome:
-            found.append(self._of_server(slug))
-        return found, [key for key in found if key not in self._ending]
+            found = (*found, self._key("server", self._places[slug]))
+        if self._ending.issuperset(found):
+            return found, ()
+        return found, tuple(key for key in found if key not in self._ending)
 
     async def enter(self, principal: Principal, slug: str | None) -> None:
         """Count a person's request as it comes in. `slug`: the server that it names, if any.
@@ -62,7 +66,7 @@ class Limits:
         Raises TOO_MANY_REQUESTS.
         """
         _COUNTED.set(set())
-        count = await self._count(self._of_person(principal.subject))
+        count = await self._count("person", principal.subject)
         if count > self._person:
             self.turn_away(principal, slug)
             await self._first(count - self._person, principal, slug, Reason.PERSON_LIMIT)
@@ -81,7 +85,7 @@ class Limits:
             return
         counted.add(slug)
         most = self._servers[slug]
-        count = await self._count(self._of_server(slug))
+        count = await self._count("server", self._places[slug])
         if count > most:
             await self._first(count - most, way.principal, slug, Reason.SERVER_LIMIT)
             title = f"{self._names[slug]} is asked too much at once."
@@ -98,11 +102,9 @@ class Limits:
         if over == 1:
             await self._audit.denied(principal, slug, reason)
 
-    async def _count(self, key: str) -> int:
+    async def _count(self, kind: str, name: str) -> int:
+        key = self._key(kind, name)
         count = await self._store.count(key, KEEP_SECONDS)
-        if self._ending_in != (window := self._window()):
-            self._ending_in = window
-            self._ending.clear()
         self._ending.add(key)
         return count
 
@@ -112,11 +114,13 @@ class Limits:
         kind = ProblemKind.TOO_MANY_REQUESTS
         return Problem(kind, title, advice, reason, retry_after=wait)
 
-    def _of_person(self, subject: str) -> str:
-        return keys.LIMIT.key("person", subject, self._window())
-
-    def _of_server(self, slug: str) -> str:
-        return keys.LIMIT.key("server", self._places[slug], self._window())
-
-    def _window(self) -> str:
-        return str(int(self._clock()) // WINDOW_SECONDS)
+    def _key(self, kind: str, name: str) -> str:
+        window = int(self._clock()) // WINDOW_SECONDS
+        if window != self._window:
+            self._window = window
+            self._keys.clear()
+            self._ending.clear()
+        key = self._keys.get((kind, name))
+        if key is None:
+            key = self._keys[kind, name] = keys.LIMIT.key(kind, name, str(window))
+        return key

@@ -10,8 +10,9 @@ from contextvars import ContextVar
 
 from shared.stores.kv import KeyValue
 
-_FETCHED: ContextVar[dict[str, bytes | None] | None] = ContextVar("fetched", default=None)
-_COUNTED: ContextVar[dict[str, int] | None] = ContextVar("counted-ahead", default=None)
+Values = dict[str, bytes | None]
+
+_AHEAD: ContextVar[tuple[Values, dict[str, int]] | None] = ContextVar("ahead", default=None)
 
 
 class ReadAhead:
@@ -38,24 +39,28 @@ class ReadAhead:
 
     async def fetch(
         self, keys: Sequence[str], counted: Sequence[str], ending: Collection[str], seconds: int
-    ) -> None:
-        """Read these keys and count those now, and forget what was fetched ahead before."""
-        values, numbers = await self._store.look(keys, counted, ending, seconds)
-        _FETCHED.set(dict(zip(keys, values, strict=True)))
-        _COUNTED.set(dict(zip(counted, numbers, strict=True)))
+    ) -> Values:
+        """Read these keys and count those now, and forget what was fetched ahead before.
+
+        The values are still to be handed out: who takes one out of them is the one who got it.
+        """
+        found, numbers = await self._store.look(keys, counted, ending, seconds)
+        values = dict(zip(keys, found, strict=True))
+        _AHEAD.set((values, dict(zip(counted, numbers, strict=True))))
+        return values
 
     async def get(self, key: str) -> bytes | None:
         """See `KeyValue.get`."""
-        fetched = _FETCHED.get()
-        if fetched is not None and key in fetched:
-            return fetched.pop(key)
+        ahead = _AHEAD.get()
+        if ahead is not None and key in ahead[0]:
+            return ahead[0].pop(key)
         return await self._store.get(key)
 
     async def count(self, key: str, seconds: int) -> int:
         """See `KeyValue.count`."""
-        counted = _COUNTED.get()
-        if counted is not None and key in counted:
-            return counted.pop(key)
+        ahead = _AHEAD.get()
+        if ahead is not None and key in ahead[1]:
+            return ahead[1].pop(key)
         return await self._store.count(key, seconds)
 
     async def get_many(self, keys: Sequence[str]) -> list[bytes | None]:
