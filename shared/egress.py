@@ -9,7 +9,7 @@ redirects, no cookies, no proxy from the environment.
 
 import ipaddress
 import socket
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from functools import partial
 
 import aiohttp
@@ -79,9 +79,13 @@ def _socket(check: Check, address: AddrInfoType) -> socket.socket:
 
 
 def client(
-    timeout: aiohttp.ClientTimeout, *, connections: int = 0, check: Check = check_address
+    timeout: aiohttp.ClientTimeout,
+    *,
+    connections: int = 0,
+    check: Check = check_address,
+    headers: Mapping[str, str] | None = None,
 ) -> aiohttp.ClientSession:
-    """An HTTP client behind the guard. `connections` 0: no limit.
+    """An HTTP client behind the guard. `connections` 0: no limit. `headers`: of every request.
 
     Callers pass `allow_redirects=False` on every request.
     """
@@ -91,6 +95,7 @@ def client(
     )
     return aiohttp.ClientSession(
         connector=connector,
+        headers=headers,
         cookie_jar=aiohttp.DummyCookieJar(),
         timeout=timeout,
         trust_env=False,

@@ -95,10 +95,10 @@ def build(
 ) -> tuple[web.Application, web.Application]:
     """The public and the internal application over one store. Needs a running loop."""
     config, seal, store = settings.base.config, settings.base.seal, ReadAhead(redis)
-    clients = Clients(config.servers)
+    clients = Clients(settings.credentials)
     passports = Passports(settings.identity_key, config.public_url, clock, settings.published)
     breaker, turns = Breaker(time.monotonic), Turns()
-    upstream = Upstream(clients, settings.credentials, passports, breaker, turns)
+    upstream = Upstream(clients, passports, breaker, turns)
     entitling = Entitling(settings, store, clock)
     watch = entitling.watch
     legacy, eras = Legacy(upstream), Eras(upstream, clock)

@@ -86,8 +86,9 @@ class Passage:
                     raise SessionLost
                 if request_id is None:
                     return web.Response(status=202 if response.status < 400 else 400)
-                if response.content_type != "text/event-stream" or response.status != 200:
-                    return await single(server, response, request_id, headers, amend)
+                kind = response.content_type
+                if kind != "text/event-stream" or response.status != 200:
+                    return await single(server, response, kind, request_id, headers, amend)
                 patience: Patience | None = Patience(limit, server)
                 if message["method"] == LISTEN:
                     limit.reschedule(None)

@@ -22,10 +22,11 @@ _LANGUAGE = re.compile(r"[A-Za-z0-9*][A-Za-z0-9*,;=. -]{0,99}")
 _UNIT = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 
-# headers that strad sets itself; an operator's secret must not replace them
+# headers that strad sets itself, request by request; an operator's secret is none of them
 _OURS = frozenset(
     {
         "accept",
+        "accept-encoding",
         "accept-language",
         "connection",
         "content-length",
@@ -38,6 +39,8 @@ _OURS = frozenset(
         "mcp-session-id",
         "strad-assertion",
         "strad-identity",
+        "traceparent",
+        "tracestate",
         "transfer-encoding",
     }
 )
@@ -88,7 +91,8 @@ def is_slug(text: str) -> bool:
 
 def _header_names(value: dict[str, SecretRef]) -> dict[str, SecretRef]:
     for name in value:
-        if not re.fullmatch(r"[A-Za-z0-9-]{1,64}", name) or name.lower() in _OURS:
+        ours = name.lower() in _OURS or name.lower().startswith("mcp-param-")
+        if ours or not re.fullmatch(r"[A-Za-z0-9-]{1,64}", name):
             raise ValueError(f"{name}: strad sets this header itself, or it is no name")
     return value
 

@@ -78,6 +78,7 @@ class Link(asyncio.Protocol):
         self._reader = Reader(replyError=PipeRefused, notEnoughData=_MORE)
         self._asked: deque[_Asked] = deque()
         self._joined: list[bytes] = []
+        self._crowd = False  # several came together the last time
         self._transport: asyncio.Transport | None = None
         self._watch: asyncio.TimerHandle | None = None
 
@@ -99,8 +100,8 @@ class Link(asyncio.Protocol):
         self._asked.append(_Asked(batch.answers, answered, until))
         if self._watch is None:
             self._watch = self._loop.call_at(until, self._look)
-        # each write wakes Redis: while it is at work already, callers who come together share one
-        if len(self._asked) == 1:
+        # each write wakes Redis: callers who come together share one; who is alone need not wait
+        if len(self._asked) == 1 and not self._crowd:
             transport.write(batch.sent)
         else:
             if not self._joined:
@@ -109,6 +110,7 @@ class Link(asyncio.Protocol):
         return answered
 
     def _send_joined(self, transport: asyncio.Transport) -> None:
+        self._crowd = len(self._joined) > 1
         joined, self._joined = b"".join(self._joined), []
         if not transport.is_closing():  # else all who wait have been told
             transport.write(joined)

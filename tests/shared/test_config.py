@@ -74,6 +74,16 @@ MISTAKES: dict[str, tuple[dict[str, Any], str, str]] = {
         "servers.0.headers",
         "sets this header itself",
     ),
+    "a header that repeats an argument": (
+        {"servers": [SERVER | {"headers": {"mcp-param-Region": {"env": "X"}}}]},
+        "servers.0.headers",
+        "sets this header itself",
+    ),
+    "a header that would have answers compressed": (
+        {"servers": [SERVER | {"headers": {"Accept-Encoding": {"env": "X"}}}]},
+        "servers.0.headers",
+        "sets this header itself",
+    ),
     "a header that is no name": (
         {"servers": [SERVER | {"headers": {"X\r\nY": {"env": "X"}}}]},
         "servers.0.headers",

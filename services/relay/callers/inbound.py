@@ -34,6 +34,7 @@ _MEMBERS = frozenset({"jsonrpc", "id", "method", "params", "result", "error"})
 _PARAMS = frozenset({"_meta", "arguments", "name", "uri"})
 _LONGEST_NAME = 2048 + 64  # a server's own, and what the merged view puts before it
 _HALF_OF_A_PAIR = re.compile("[\ud800-\udfff]")
+_JSON = "application/json"
 _BOTH = "application/json, text/event-stream"  # as the SDKs write it
 _ONE = "The body must be one JSON-RPC request, notification or response"
 
@@ -55,7 +56,7 @@ class Rejected(Exception):
 
 async def body(request: web.Request) -> bytes:
     """The body, up to MAX_BODY_BYTES, declared as JSON. It can be had once."""
-    if request.content_type != "application/json":
+    if request.headers.get("Content-Type") != _JSON and request.content_type != _JSON:
         title = "Only JSON is accepted here."
         advice = "Send the message with Content-Type: application/json."
         raise Problem(ProblemKind.MEDIA_TYPE, title, advice)

@@ -19,15 +19,16 @@ from shared.contracts.config import Server
 async def single(
     server: Server,
     response: aiohttp.ClientResponse,
+    kind: str,
     request_id: rpc.Id,
     headers: Mapping[str, str],
     amend: Amend,
 ) -> web.Response:
-    """The response. Raises `SessionLost`, `NotModern` or a `Problem`."""
-    if response.content_type != "application/json":
+    """The response; `kind`: its media type. Raises `SessionLost`, `NotModern` or a `Problem`."""
+    if kind != "application/json":
         if response.status >= 400:
             raise refused(server, f"it answered HTTP {response.status}")
-        raise malformed(server, f"its answer is {response.content_type}, not JSON")
+        raise malformed(server, f"its answer is {kind}, not JSON")
     raw = await whole(server, response)
     message = read_message(server, raw)
     if SESSION_HEADER in headers and lost(response.status, message, request_id):

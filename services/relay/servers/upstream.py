@@ -26,14 +26,6 @@ from shared.contracts.wire import IDENTITY_HEADER
 
 _PASSED = ("Mcp-Protocol-Version", "Mcp-Method", "Mcp-Name")
 _PARAM = MCP_PARAM_HEADER_PREFIX.lower()
-_ALWAYS: CIMultiDict[str] = CIMultiDict(
-    {
-        "Accept": "application/json, text/event-stream",
-        "Accept-Encoding": "identity",  # a compressed answer could unpack to any size
-        "Content-Type": "application/json",
-        "User-Agent": "strad-relay",
-    }
-)
 
 
 def passed_on(headers: CIMultiDictProxy[str]) -> CIMultiDict[str]:
@@ -53,7 +45,6 @@ class Upstream:
     def __init__(
         self,
         clients: Clients,
-        credentials: Mapping[str, Mapping[str, str]],
         passports: Passports,
         breaker: Breaker,
         turns: Turns,
@@ -61,7 +52,6 @@ class Upstream:
         self._clients = clients
         self._breaker = breaker
         self._turns = turns
-        self._credentials = credentials
         self._passports = passports
         self._urls: dict[str, URL] = {}
 
@@ -87,13 +77,8 @@ class Upstream:
     ) -> aiohttp.ClientResponse:
         server = way.server
         url = self._urls.get(server.url) or self._urls.setdefault(server.url, URL(server.url))
-        sent = _ALWAYS.copy()
-        sent.update(trace.headers())
+        sent = CIMultiDict(trace.headers())
         sent.update(headers)
-        if (credentials := self._credentials.get(server.slug)) is not None:
-            sent.update(credentials)
-        if server.language is not None:
-            sent["Accept-Language"] = server.language
         if server.identity is Identity.SIGNED:
             sent[IDENTITY_HEADER] = self._passports.issue(way)
         with self._breaker.of(way):
