@@ -166,7 +166,7 @@ def test_no_more_entries_are_looked_at_than_anybody_needs() -> None:
     entries = [fat] * 20 + [f"https://a{n}.example" for n in range(200_000)]
     started = time.process_time()
     found = csp.declared({"csp": {"resourceDomains": entries}}, OWN)
-    assert time.process_time() - started < 0.05
+    assert time.process_time() - started < 0.2  # to look at all takes more than a second
     assert len(found.accepted) == csp.MAX_ORIGINS
     assert len(found.accepted) + len(found.dropped) == csp.MAX_ENTRIES
     assert found.dropped[0] == "(list)"

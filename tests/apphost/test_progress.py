@@ -42,7 +42,7 @@ async def test_a_call_tells_how_far_it_is_and_then_its_result(era: str) -> None:
         p.calling() as response,
     ):
         assert response.content_type == LINES_TYPE
-        async with asyncio.timeout(1):
+        async with asyncio.timeout(5):
             first = json.loads(await response.content.readline())
         assert first == {"progress": {"progress": 1, "total": 2, "message": "half"}}
         go_on.set()

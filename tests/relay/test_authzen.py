@@ -175,7 +175,7 @@ async def test_a_decision_point_that_hangs_is_given_up_in_time() -> None:
         started = time.monotonic()
         with pytest.raises(SourceUnavailable):
             await point.evaluate(QUESTION, [ACCOUNT] * 100)
-        assert 0.9 < time.monotonic() - started < 2.5
+        assert 0.9 < time.monotonic() - started < 10  # and not a second for each question
 
 
 async def test_one_that_is_not_there_is_away(free_port: int) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from shared.web.serve import GRACE_SECONDS
 from tests.relay.house import House, house
 from tests.relay.old_caller import OldCaller
 from tests.relay.test_cancel import SOON, Cancelled
@@ -148,5 +149,5 @@ async def test_a_replica_that_stops_waits_for_no_abandoned_request() -> None:
             await asyncio.wait_for(call.began.wait(), 5)
             task.cancel()
             stopping = time.monotonic()
-        assert time.monotonic() - stopping < 3
+        assert time.monotonic() - stopping < GRACE_SECONDS / 2
         await asyncio.wait_for(call.left.wait(), 5)

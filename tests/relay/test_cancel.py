@@ -19,7 +19,8 @@ from tests.relay.test_progress import (
 )
 from tests.relay.upstreams import Fake
 
-SOON = 0.2
+# who is not told finds out by a deadline, or by a look every two seconds
+SOON = 1.0
 
 
 class Cancelled:

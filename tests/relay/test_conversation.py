@@ -10,6 +10,7 @@ from mcp.server.mcpserver import Context, MCPServer
 from mcp_types import ElicitResult
 from pydantic import BaseModel
 
+from shared.web.serve import GRACE_SECONDS
 from tests.relay.house import House, house
 from tests.relay.upstreams import sdk_app, served
 
@@ -150,7 +151,7 @@ async def test_a_relay_that_stops_does_not_wait_for_open_streams() -> None:
             assert not task.done()
             h.http = http
             stopping = asyncio.get_running_loop().time()
-        assert asyncio.get_running_loop().time() - stopping < 3
+        assert asyncio.get_running_loop().time() - stopping < GRACE_SECONDS / 2
         async with asyncio.timeout(2):
             with contextlib.suppress(aiohttp.ClientError):
                 await task

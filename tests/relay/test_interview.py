@@ -180,7 +180,9 @@ async def test_answers_find_the_call_from_any_replica(view: str, prefix: str) ->
                 await _dress(call, [a for a in (second, h.url, third) if a != first])
 
 
-async def test_the_relays_own_rights_in_redis_are_enough(tmp_path: Path) -> None:
+async def test_the_relays_own_rights_in_redis_are_enough(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with valkey(tmp_path) as server:
         async with (
             served(sdk_app(asking_server(), "modern")) as url,
@@ -190,10 +192,10 @@ async def test_the_relays_own_rights_in_redis_are_enough(tmp_path: Path) -> None
             async with twin(h) as other:
                 h.store = server.connect(Service.AUTH)  # for the tokens
                 caller = await OldCaller.begin(h, "/mcp/a", **ALL)
-                started = time.monotonic()
-                async with Call(caller, "dress") as call:
+                # who is not told of an answer finds it when a minute is over
+                monkeypatch.setattr(interview, "LOOK_SECONDS", 60.0)
+                async with asyncio.timeout(20), Call(caller, "dress") as call:
                     await _dress(call, [other])
-                assert time.monotonic() - started < interview.LOOK_SECONDS
                 with server.admin() as admin:
                     assert admin.keys("mcp:ask:*") == []
             await h.store.close()

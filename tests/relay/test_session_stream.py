@@ -9,6 +9,7 @@ from typing import Any
 import aiohttp
 import pytest
 
+from shared.web.serve import GRACE_SECONDS
 from tests.relay.changing import FAKES, KINDS, ChangingLegacy, ChangingModern
 from tests.relay.house import house, write_config
 from tests.relay.new_caller import LISTS, listening
@@ -373,6 +374,6 @@ async def test_a_relay_that_stops_does_not_wait_for_streams(era: str, path: str,
             heard = Heard(response)
             h.http = http
             stopping = asyncio.get_running_loop().time()
-        assert asyncio.get_running_loop().time() - stopping < 3
+        assert asyncio.get_running_loop().time() - stopping < GRACE_SECONDS / 2
         assert await heard.next() is None
         response.close()

@@ -229,7 +229,7 @@ async def test_a_server_that_hangs_dies_or_is_gone_is_unavailable_in_time(tmp_pa
         calls = [call(store) for call in EVERY_CALL.values()]
         answers = await asyncio.gather(*calls, return_exceptions=True)
         assert {type(answer) for answer in answers} == {StoreUnavailable}
-        assert time.monotonic() - started < 3
+        assert time.monotonic() - started < 10
         os.kill(server.process.pid, signal.SIGCONT)
         assert await store.get(keys.TOKEN.key("kept")) == b"value"  # it came back by itself
         server.process.kill()

@@ -130,6 +130,6 @@ def test_only_a_star_is_more_than_itself() -> None:
 
 
 def test_a_long_name_is_compared_in_no_time() -> None:
-    started = time.monotonic()
+    started = time.process_time()
     assert not matches("*a" * 20 + "b", "a" * 100_000)
-    assert time.monotonic() - started < 1
+    assert time.process_time() - started < 1

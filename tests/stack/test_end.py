@@ -41,12 +41,11 @@ def open_stream(stack: LiveStack, token: str) -> Iterator[http.client.HTTPRespon
 def test_an_open_stream_does_not_hold_up_the_end() -> None:
     with LiveStack(Settings(port=free_ports(1, in_a_row=2)[0])) as stack:
         with open_stream(stack, stack.token("ada")) as stream:
-            assert stream.status in {200, 405}
-            started = time.monotonic()
+            assert stream.status == 200
             stack.close()
-            assert time.monotonic() - started < 8
         statuses = {name: stack.child(name).exit_status for name in stack.names}
-    # only the edge may have been cut off; all behind it ended by themselves when they were asked to
+    # only the edge may have been cut off; all behind it ended by themselves when they were asked
+    # to, and in time: who takes too long is killed
     del statuses["edge"]
     assert set(statuses.values()) == {"exit status 0"}, statuses
 
