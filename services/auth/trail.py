@@ -3,9 +3,9 @@
 But for a replay: what it shows to be stolen ends first.
 """
 
-from typing import Any
+from typing import cast
 
-from shared.contracts.audit import SESSION_CHARS, Entry, Event
+from shared.contracts.audit import SESSION_CHARS, Entry, Event, Kept, Logged
 from shared.contracts.identity import Person
 from shared.ids import new_id
 from shared.stores.audit import Trail
@@ -26,8 +26,8 @@ async def note(
     Raises `StoreUnavailable`.
     """
     session = None if digest is None else digest[:SESSION_CHARS]
-    whose = {"subject": person.subject, "email": person.email, "session": session}
-    await _append(trail, event, reason, token=token, by=by, **whose)
+    whose = {"subject": person.subject, "session": session, "token": token}
+    await _append(trail, event, person.email, reason, by=by, **whose)
 
 
 async def note_done_to(
@@ -44,7 +44,7 @@ async def note_done_to(
 
     Raises `StoreUnavailable`.
     """
-    await _append(trail, event, reason, subject=subject, email=email, token=token, by=by)
+    await _append(trail, event, email, reason, subject=subject, token=token, by=by)
 
 
 def by_machine(client_id: str | None) -> str | None:
@@ -52,7 +52,10 @@ def by_machine(client_id: str | None) -> str | None:
     return None if client_id is None else Person.of_machine(client_id, client_id).email
 
 
-async def _append(trail: Trail, event: Event, reason: str | None, **told: Any) -> None:
+async def _append(
+    trail: Trail, event: Event, email: str, reason: str | None, **told: str | None
+) -> None:
+    kept: Kept = {"event": event, "id": new_id(), "time": round(trail.clock(), 3), "email": email}
     told |= {"decision": "denied" if reason else "allowed", "reason": reason}
     known = {name: value for name, value in told.items() if value is not None}
-    await trail.now(Entry(event=event, id=new_id(), time=round(trail.clock(), 3), **known))
+    await trail.now(Entry(kept, cast("Logged", known)))

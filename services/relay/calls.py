@@ -97,7 +97,7 @@ class Calls:
                 raise as_problem(way, error) from error
             if facts is None:
                 return Denied(Reason.UNKNOWN_TOOL)
-        call = Call(way.server.slug, tool, surface, facts)
+        call = Call(tool, surface, facts)
         decision = may_call(way.principal, way.grant, way.server, call)
         if decision.ok and facts and surface in _OF_ONE_PAGE and facts.page != page:
             return Denied(Reason.NOT_DECLARING)

@@ -54,7 +54,6 @@ class ToolFacts:
 class Call(NamedTuple):
     """One tool call before it happens. `facts` None: the server does not list such a tool."""
 
-    slug: str
     tool: str
     surface: Surface
     facts: ToolFacts | None

@@ -1,8 +1,7 @@
 """The audit trail: what one entry says, and how long entries are kept."""
 
-from collections.abc import Mapping
 from enum import StrEnum
-from typing import Any, TypedDict, Unpack
+from typing import Any, TypedDict
 
 from pydantic import Field
 
@@ -43,8 +42,10 @@ class Event(StrEnum):
     LINK_USED = "link-used"
 
 
-class Facts(TypedDict, total=False):
-    """One decision, and what came of it. Left out: not known, or there is no such thing.
+class Logged(TypedDict, total=False):
+    """What the trail and the log say of one decision, and of what came of it.
+
+    Left out: not known, or there is no such thing.
 
     `session`: the beginning of the digest of the session or token that acted.
     `definition`: hash of the tool as its server listed it. `arguments`: keyed digest.
@@ -52,14 +53,9 @@ class Facts(TypedDict, total=False):
     `outcome`: result, tool-error, error, caller-left, or the name of a problem.
     """
 
-    event: str
-    id: str
-    time: float
     subject: str
-    email: str
     session: str
     client: str
-    method: str
     server: str
     tool: str
     definition: str
@@ -67,41 +63,46 @@ class Facts(TypedDict, total=False):
     decision: str
     reason: str
     arguments: str
-    given: str
     token: str
     by: str
     outcome: str
-    status: int
-    ms: float
     bytes_in: int
     bytes_out: int
 
 
-# no address of a person, and no arguments
-_LOGGED = (
-    *("subject", "session", "client", "server", "tool", "definition", "surface", "decision"),
-    *("reason", "arguments", "token", "by", "outcome", "bytes_in", "bytes_out"),
-)
+class Kept(TypedDict, total=False):
+    """What the trail alone says: no log names a person's address, or what a tool was given.
+
+    The others a line of the log has of its own.
+    """
+
+    event: str
+    id: str
+    time: float
+    email: str
+    method: str
+    given: str
+    status: int
+    ms: float
 
 
 class Entry:
-    """Facts, and where they are on their way into the trail.
+    """One decision, and where it is on its way into the trail.
 
-    `since`: when they began to wait, of `time.monotonic`.
+    `since`: when it began to wait, of `time.monotonic`.
     """
 
-    __slots__ = ("done", "ended", "facts", "since", "written")
+    __slots__ = ("done", "ended", "kept", "logged", "since", "written")
 
-    def __init__(self, **facts: Unpack[Facts]) -> None:
-        self.facts = facts
+    def __init__(self, kept: Kept, logged: Logged) -> None:
+        self.kept = kept
+        self.logged = logged
         self.since = 0.0
         self.ended = self.written = self.done = False
 
     def record(self) -> dict[str, Any]:
         """What the trail keeps. `running`: it was written while the request was still at work."""
-        return {**self.facts} if self.ended else {**self.facts, "running": True}
-
-    def line(self) -> dict[str, Any]:
-        """What a log line may say."""
-        facts: Mapping[str, object] = self.facts
-        return {name: facts[name] for name in _LOGGED if name in facts}
+        record: dict[str, Any] = {**self.kept, **self.logged}
+        if not self.ended:
+            record["running"] = True
+        return record

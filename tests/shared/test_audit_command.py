@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from cli.audit import ago
-from shared.contracts.audit import AuditRules, Entry, Event, Facts
+from shared.contracts.audit import AuditRules, Entry, Event, Kept
 from shared.contracts.wire import Service
 from shared.key_folder import Keys
 from shared.settings import Environment
@@ -43,9 +43,9 @@ async def write(server: Valkey) -> None:
     trail = Trail(store, seal, time.time, AuditRules())
     for name in ("ada", "bob"):
         for slug in ("wiki", "tickets"):
-            facts = Facts(event=Event.REQUEST, id=f"{name}-{slug}", time=time.time(), server=slug)
-            facts |= {"email": f"{name}@strad.test", "subject": f"subject-of-{name}"}
-            await trail.now(Entry(**facts))
+            kept: Kept = {"event": Event.REQUEST, "id": f"{name}-{slug}", "time": time.time()}
+            kept["email"] = f"{name}@strad.test"
+            await trail.now(Entry(kept, {"server": slug, "subject": f"subject-of-{name}"}))
     await store.close()
 
 

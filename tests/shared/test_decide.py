@@ -110,7 +110,7 @@ CALLS = [
 
 
 def call(surface: Surface, known: ToolFacts | None, tool: str = "t") -> Call:
-    return Call(slug="toys", tool=tool, surface=surface, facts=known)
+    return Call(tool=tool, surface=surface, facts=known)
 
 
 @pytest.mark.parametrize(("surface", "known", "reason"), CALLS)

@@ -6,34 +6,34 @@ from mcp_types import CLIENT_INFO_META_KEY
 
 from services.relay.audit.arguments import canonical, redacted
 from services.relay.messages import rpc
-from shared.contracts.audit import Facts
+from shared.contracts.audit import Entry, Logged
 from shared.stores.audit import Trail
 
 LONGEST = 128
 
 
-def describe(facts: Facts, message: rpc.Message, trail: Trail) -> None:
+def describe(entry: Entry, message: rpc.Message, trail: Trail) -> None:
     """Note what is asked, by which program, and with which arguments: as `trail` may know them."""
     method, params = message.get("method"), message.get("params", {})
     if isinstance(method, str):
-        facts["method"] = method[:LONGEST]
+        entry.kept["method"] = method[:LONGEST]
     meta = params.get("_meta")
     if isinstance(meta, dict):
-        introduce(facts, meta.get(CLIENT_INFO_META_KEY))
-    introduce(facts, params.get("clientInfo"))
+        introduce(entry.logged, meta.get(CLIENT_INFO_META_KEY))
+    introduce(entry.logged, params.get("clientInfo"))
     given = params.get("arguments") if method == "tools/call" else _rest(params)
     if given and (text := canonical(given)) is not None:
-        facts["arguments"] = trail.digest(text)
+        entry.logged["arguments"] = trail.digest(text)
         if trail.rules.arguments:
-            facts["given"] = redacted(given)
+            entry.kept["given"] = redacted(given)
 
 
-def introduce(facts: Facts, info: Any) -> None:
+def introduce(logged: Logged, info: Any) -> None:
     """Note which program asks. `info`: a `clientInfo`, as far as anybody knows."""
     if isinstance(info, dict) and isinstance(info.get("name"), str):
         version = info.get("version")
         text = f"{info['name']} {version}" if isinstance(version, str) else info["name"]
-        facts["client"] = text[:LONGEST]
+        logged["client"] = text[:LONGEST]
 
 
 def _rest(params: rpc.Message) -> rpc.Message:

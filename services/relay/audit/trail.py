@@ -20,7 +20,7 @@ from services.relay.changes.held import why_ended
 from services.relay.messages import rpc
 from shared import ids, log
 from shared.contracts.access import Reason
-from shared.contracts.audit import SESSION_CHARS, Entry, Event, Facts
+from shared.contracts.audit import SESSION_CHARS, Entry, Event, Logged
 from shared.contracts.fields import is_slug
 from shared.contracts.identity import Principal
 from shared.contracts.problems import Problem
@@ -49,44 +49,44 @@ class Audit:
     ) -> web.StreamResponse:
         """`answer`'s response to a permitted request. `where`: the server, or the view."""
         entry = self._new(Event.REQUEST, request[PRINCIPAL], request[REQUEST_ID])
-        facts = entry.facts
-        facts["server"], facts["surface"], facts["decision"] = where, surface.value, "allowed"
-        describe(facts, message, self._trail)
+        kept, logged = entry.kept, entry.logged
+        logged["server"], logged["surface"], logged["decision"] = where, surface.value, "allowed"
+        describe(entry, message, self._trail)
         if (size := request.content_length) is not None:
-            facts["bytes_in"] = size
+            logged["bytes_in"] = size
         await self._trail.room()
         self._trail.soon(entry)
         before, started = _CURRENT.set((entry, self._definitions)), time.perf_counter()
         try:
             response = await answer()
-            facts["status"], facts["bytes_out"] = response.status, _size(response)
+            kept["status"], logged["bytes_out"] = response.status, _size(response)
             if (told := request.get(PROBLEM)) is not None:
                 # told in a stream that had begun with another status
-                _failed(facts, told)
+                _failed(logged, told)
             return response
         except asyncio.CancelledError:
-            facts["outcome"] = "caller-left"
+            logged["outcome"] = "caller-left"
             raise
         except Rejected as rejected:
-            facts["outcome"], facts["status"] = "rejected", rejected.status
+            logged["outcome"], kept["status"] = "rejected", rejected.status
             raise
         except Exception as error:
             problem = problem_of(error)
-            facts["status"] = problem.status
-            _failed(facts, problem)
+            kept["status"] = problem.status
+            _failed(logged, problem)
             raise
         finally:
             _CURRENT.reset(before)
-            facts["ms"] = round((time.perf_counter() - started) * 1000, 1)
+            kept["ms"] = round((time.perf_counter() - started) * 1000, 1)
             self._trail.end(entry)
-            request[NOTED] = entry.line()
+            request[NOTED] = {**logged}
 
     async def allowed(self, principal: Principal, slug: str, tool: str) -> None:
         """The request at hand calls this tool, and may. A press on Run is in the trail by now."""
         if (current := _CURRENT.get()) is not None:
             entry, _ = current
-            self._name(entry.facts, principal, slug, tool)
-            if entry.facts["surface"] == Surface.RUN:
+            self._name(entry.logged, principal, slug, tool)
+            if entry.logged["surface"] == Surface.RUN:
                 await self._trail.begin(entry)
 
     async def denied(
@@ -105,27 +105,24 @@ class Audit:
             entry = self._new(Event.DENIED, principal, ids.new_id())
         else:
             entry = current[0]
-        facts = entry.facts
-        facts["event"], facts["decision"], facts["reason"] = Event.DENIED, "denied", reason
+        logged = _denied(entry, reason)
         if slug is not None:
             # what a caller writes there can be anything, a token among it
-            facts["server"] = slug if is_slug(slug) else "(no slug)"
+            logged["server"] = slug if is_slug(slug) else "(no slug)"
         if tool is not None and slug is not None:
-            self._name(facts, principal, slug, tool)
+            self._name(logged, principal, slug, tool)
         if surface is not None:
-            facts["surface"] = surface
+            logged["surface"] = surface
         await self._trail.now(entry)
         if alone:
-            log.event("denied", **entry.line())
+            log.event("denied", **logged)
 
     async def nowhere(self, name: Any) -> None:
         """The request at hand names something of no server that it may see: in the trail by now."""
         if (current := _CURRENT.get()) is not None:
-            facts = current[0].facts
-            facts["event"], facts["decision"] = Event.DENIED, "denied"
-            facts["reason"] = Reason.NOT_IN_VIEW
+            logged = _denied(current[0], Reason.NOT_IN_VIEW)
             if isinstance(name, str):
-                facts["tool"] = name[:LONGEST]
+                logged["tool"] = name[:LONGEST]
             await self._trail.now(current[0])
 
     async def close(self) -> None:
@@ -133,34 +130,31 @@ class Audit:
         await self._trail.close()
 
     def _new(self, event: Event, principal: Principal, number: str) -> Entry:
+        at, email = round(self._trail.clock(), 3), principal.person.email
         return Entry(
-            event=event.value,
-            id=number,
-            time=round(self._trail.clock(), 3),
-            subject=principal.subject,
-            email=principal.person.email,
-            session=principal.digest[:SESSION_CHARS],
+            {"event": event.value, "id": number, "time": at, "email": email},
+            {"subject": principal.subject, "session": principal.digest[:SESSION_CHARS]},
         )
 
-    def _name(self, facts: Facts, principal: Principal, slug: str, tool: str) -> None:
-        facts["server"], facts["tool"] = slug, tool[:LONGEST]
+    def _name(self, logged: Logged, principal: Principal, slug: str, tool: str) -> None:
+        logged["server"], logged["tool"] = slug, tool[:LONGEST]
         definition = self._definitions.of(slug, principal.subject, tool)
         if definition is not None:
-            facts["definition"] = definition
+            logged["definition"] = definition
 
 
 def client_of(params: rpc.Message) -> None:
     """The request at hand comes in a session that this `initialize` began."""
     if (current := _CURRENT.get()) is not None:
-        introduce(current[0].facts, params.get("clientInfo"))
+        introduce(current[0].logged, params.get("clientInfo"))
 
 
 def asked(slug: str, method: str) -> None:
     """The request at hand is passed on to one server of its view."""
     if (current := _CURRENT.get()) is not None and not method.endswith("/list"):
-        facts = current[0].facts
-        if facts.get("method") == method:
-            facts["server"] = slug
+        entry, _ = current
+        if entry.kept.get("method") == method:
+            entry.logged["server"] = slug
 
 
 def heard(answer: rpc.Message) -> None:
@@ -168,20 +162,27 @@ def heard(answer: rpc.Message) -> None:
     current = _CURRENT.get()
     if current is None:
         return
-    facts, definitions = current[0].facts, current[1]
+    entry, definitions = current
+    logged = entry.logged
     result, error = answer.get("result"), answer.get("error")
     if isinstance(result, dict):
-        facts["outcome"] = "tool-error" if result.get("isError") is True else "result"
-        if facts.get("method") == "tools/list":
-            definitions.learn(facts["server"], facts["subject"], result.get("tools"))
+        logged["outcome"] = "tool-error" if result.get("isError") is True else "result"
+        if entry.kept.get("method") == "tools/list":
+            definitions.learn(logged["server"], logged["subject"], result.get("tools"))
     elif isinstance(error, dict):
-        facts["outcome"] = "error"
+        logged["outcome"] = "error"
 
 
-def _failed(facts: Facts, problem: Problem) -> None:
-    facts["outcome"] = problem.kind
+def _denied(entry: Entry, reason: Reason) -> Logged:
+    entry.kept["event"] = Event.DENIED
+    entry.logged["decision"], entry.logged["reason"] = "denied", reason
+    return entry.logged
+
+
+def _failed(logged: Logged, problem: Problem) -> None:
+    logged["outcome"] = problem.kind
     if reason := why_ended(problem):
-        facts["reason"] = reason
+        logged["reason"] = reason
 
 
 def _size(response: web.StreamResponse) -> int:
