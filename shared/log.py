@@ -23,11 +23,14 @@ class Lines(logging.StreamHandler[TextIO]):
 
     def __init__(self, stream: TextIO) -> None:
         super().__init__(stream)
-        self._held: list[str] = []
+        self._held: list[tuple[float, str, dict[str, Any]]] = []
 
     def hold(self, name: str, fields: dict[str, Any]) -> None:
-        """A line for an event, within _TOGETHER_SECONDS or before any other line."""
-        self._held.append(_line(time.time(), "info", name, fields))
+        """A line for an event, within _TOGETHER_SECONDS or before any other line.
+
+        Nobody may change `fields` any more.
+        """
+        self._held.append((time.time(), name, fields))
         if len(self._held) > 1:
             return
         try:
@@ -58,7 +61,9 @@ class Lines(logging.StreamHandler[TextIO]):
     def _write_held(self) -> None:
         if self._held:
             held, self._held = self._held, []
-            self.stream.write("\n".join(held) + "\n")
+            # one after the other they cost half of what each costs in the middle of a request
+            lines = [_line(at, "info", name, fields) for at, name, fields in held]
+            self.stream.write("\n".join(lines) + "\n")
 
 
 _TRACES = logging.Formatter()
