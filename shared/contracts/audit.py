@@ -62,7 +62,7 @@ class Logged(TypedDict, total=False):
     surface: str
     decision: str
     reason: str
-    arguments: str
+    arguments: object  # written as text
     token: str
     by: str
     outcome: str

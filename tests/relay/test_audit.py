@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from services.relay.audit.arguments import MOST_CHARS, redacted
+from services.relay.audit.arguments import MOST_CHARS, TOO_DEEP, Fingerprint, redacted
 from services.relay.audit.definitions import hash_of
 from shared.stores import audit
 from shared.stores.audit import TrailReader
@@ -303,6 +303,25 @@ def test_equal_definitions_have_one_hash_and_any_change_another() -> None:
     assert hash_of(turned) == hash_of(TOOL)
     assert hash_of(TOOL | {"description": "Goes on"}) != hash_of(TOOL)
     assert hash_of(TOOL | {"name": "\ud800"})
+
+
+def test_equal_arguments_have_one_fingerprint_which_holds_them_no_longer_than_it_must() -> None:
+    asked: list[str] = []
+
+    def digest(text: str) -> str:
+        asked.append(text)
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    one = Fingerprint({"a": 1, "b": [2, "ü"]}, digest)
+    assert str(one) == str(Fingerprint({"b": [2, "ü"], "a": 1}, digest))
+    assert str(one) != str(Fingerprint({"a": 1, "b": [2, "u"]}, digest))
+    assert str(one) == str(one)
+    assert len(asked) == 3
+    assert one._arguments is None
+    deep: Any = []
+    for _ in range(100_000):
+        deep = [deep]
+    assert str(Fingerprint(deep, digest)) == TOO_DEEP
 
 
 def test_what_is_called_a_secret_is_not_kept_and_the_rest_is_short() -> None:

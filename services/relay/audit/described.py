@@ -4,7 +4,7 @@ from typing import Any
 
 from mcp_types import CLIENT_INFO_META_KEY
 
-from services.relay.audit.arguments import canonical, redacted
+from services.relay.audit.arguments import Fingerprint, redacted
 from services.relay.messages import rpc
 from shared.contracts.audit import Entry, Logged
 from shared.stores.audit import Trail
@@ -22,8 +22,8 @@ def describe(entry: Entry, message: rpc.Message, trail: Trail) -> None:
         introduce(entry.logged, meta.get(CLIENT_INFO_META_KEY))
     introduce(entry.logged, params.get("clientInfo"))
     given = params.get("arguments") if method == "tools/call" else _rest(params)
-    if given and (text := canonical(given)) is not None:
-        entry.logged["arguments"] = trail.digest(text)
+    if given:
+        entry.logged["arguments"] = Fingerprint(given, trail.digest)
         if trail.rules.arguments:
             entry.kept["given"] = redacted(given)
 
