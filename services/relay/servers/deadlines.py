@@ -1,16 +1,19 @@
 """How long a server may take."""
 
 import asyncio
+import math
 from types import TracebackType
 
 from services.relay.servers.failures import too_slow
 from shared.contracts.config import Server
 
+GRAIN_SECONDS = 0.1
+
 
 class Patience:
     """A deadline that signs of life move, up to the server's `longest`. Begins when it is made."""
 
-    def __init__(self, limit: asyncio.Timeout, server: Server) -> None:
+    def __init__(self, limit: "deadline", server: Server) -> None:
         self._limit = limit
         self._idle = server.timeout
         self._end = asyncio.get_running_loop().time() + server.longest
@@ -22,23 +25,61 @@ class Patience:
             self._limit.reschedule(min(now + self._idle, self._end))
 
 
+class _Timers:
+    """Deadlines that end at about the same time share one timer.
+
+    Nearly all are over long before they end, and a timer of its own for each cost a call more than
+    everything else about it.
+    """
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self.loop = loop
+        self._due: dict[int, set[asyncio.Timeout]] = {}
+
+    def due(self, when: float) -> set[asyncio.Timeout]:
+        """Those that end then, or up to GRAIN_SECONDS later."""
+        tick = math.ceil(when / GRAIN_SECONDS)
+        if (due := self._due.get(tick)) is None:
+            due = self._due[tick] = set()
+            self.loop.call_at(tick * GRAIN_SECONDS, self._end, tick)
+        return due
+
+    def _end(self, tick: int) -> None:
+        for limit in self._due.pop(tick):
+            limit.reschedule(self.loop.time())
+
+
 class deadline:  # noqa: N801 (it is used as a function)
     """Everything inside ends in time: the server's own `timeout`, or fewer seconds.
 
-    Gives the limit, which can be moved. Raises a `Problem`.
+    Gives itself, to be moved. Raises a `Problem`.
     """
 
-    __slots__ = ("_clock", "_limit", "_seconds", "_server", "_started")
+    __slots__ = ("_due", "_limit", "_loop", "_seconds", "_server", "_started")
 
     def __init__(self, server: Server, seconds: float | None = None) -> None:
         self._server = server
         self._seconds = seconds or server.timeout
-        self._clock = asyncio.get_running_loop().time
-        self._started = self._clock()
-        self._limit = asyncio.timeout(self._seconds)
+        self._loop = asyncio.get_running_loop()
+        self._started = self._loop.time()
+        self._limit = asyncio.timeout(None)
+        self._due: set[asyncio.Timeout] = set()
 
-    async def __aenter__(self) -> asyncio.Timeout:
-        return await self._limit.__aenter__()
+    async def __aenter__(self) -> "deadline":
+        await self._limit.__aenter__()
+        self.reschedule(self._started + self._seconds)
+        return self
+
+    def reschedule(self, when: float | None) -> None:
+        """End then, by the loop's clock; None: never."""
+        self._due.discard(self._limit)
+        if when is not None:
+            self._due = _timers(self._loop).due(when)
+            self._due.add(self._limit)
+
+    def expired(self) -> bool:
+        """Whether it has ended what was inside."""
+        return self._limit.expired()
 
     async def __aexit__(
         self,
@@ -46,6 +87,7 @@ class deadline:  # noqa: N801 (it is used as a function)
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        self._due.discard(self._limit)
         try:
             await self._limit.__aexit__(kind, error, trace)
         except TimeoutError as late:
@@ -54,4 +96,14 @@ class deadline:  # noqa: N801 (it is used as a function)
             raise self._late() from error
 
     def _late(self) -> Exception:
-        return too_slow(self._server, max(self._seconds, int(self._clock() - self._started)))
+        return too_slow(self._server, max(self._seconds, int(self._loop.time() - self._started)))
+
+
+_last: _Timers | None = None
+
+
+def _timers(loop: asyncio.AbstractEventLoop) -> _Timers:
+    global _last
+    if _last is None or _last.loop is not loop:
+        _last = _Timers(loop)  # those of another loop go on with their own
+    return _last

@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 
 from services.relay.messages import rpc
-from services.relay.servers.deadlines import Patience
+from services.relay.servers.deadlines import Patience, deadline
 from services.relay.servers.logs import Logs
 from shared import ids
 from shared.contracts.config import Server
@@ -38,7 +38,7 @@ class Progress:
         self._filled_at = self._clock()
         self._room = PER_SECOND
 
-    def during(self, limit: asyncio.Timeout, server: Server) -> None:
+    def during(self, limit: deadline, server: Server) -> None:
         """The call ends by this, unless the server says that it is at work."""
         self._patience = Patience(limit, server)
 
