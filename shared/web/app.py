@@ -67,7 +67,7 @@ def _around(
 
     @web.middleware
     async def around(request: web.Request, handler: Handler) -> web.StreamResponse:
-        request[REQUEST_ID] = ids.new_id()
+        request[REQUEST_ID], request[PROBLEM] = ids.new_id(), None
         route = route_of(request)
         started, status = time.perf_counter(), 499  # 499: the caller left before the answer
         try:
@@ -96,7 +96,7 @@ def _around(
 def _log_request(
     service: Service, request: web.Request, path: str, status: int, seconds: float
 ) -> None:
-    problem = request.get(PROBLEM)
+    problem = request[PROBLEM]
     slug = request.match_info.get("slug")
     log.request(
         {

@@ -49,7 +49,7 @@ class Route:
 
 PRINCIPAL: web.RequestKey[Principal] = web.RequestKey("principal", Principal)
 SESSION: web.RequestKey[Session] = web.RequestKey("session", Session)
-PROBLEM: web.RequestKey[Problem] = web.RequestKey("problem", Problem)
+PROBLEM: web.RequestKey[Problem | None] = web.RequestKey("problem", Problem)
 REQUEST_ID: web.RequestKey[str] = web.RequestKey("request_id", str)
 NOTED: web.RequestKey[dict[str, Any]] = web.RequestKey("noted", dict)
 ROUTES: web.AppKey[dict[web.AbstractRoute, Route]] = web.AppKey("routes")

@@ -60,7 +60,7 @@ class Audit:
         try:
             response = await answer()
             kept["status"], logged["bytes_out"] = response.status, _size(response)
-            if (told := request.get(PROBLEM)) is not None:
+            if (told := request[PROBLEM]) is not None:
                 # told in a stream that had begun with another status
                 _failed(logged, told)
             return response

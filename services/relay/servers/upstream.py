@@ -77,13 +77,16 @@ class Upstream:
     ) -> aiohttp.ClientResponse:
         server = way.server
         url = self._urls.get(server.url) or self._urls.setdefault(server.url, URL(server.url))
-        sent = CIMultiDict(trace.headers())
-        sent.update(headers)
+        more = trace.headers()
         if server.identity is Identity.SIGNED:
-            sent[IDENTITY_HEADER] = self._passports.issue(way)
+            more = {**more, IDENTITY_HEADER: self._passports.issue(way)}
         with self._breaker.of(way):
             return await self._clients.of(server).request(
-                verb, url, data=body, headers=sent, allow_redirects=False
+                verb,
+                url,
+                data=body,
+                headers={**headers, **more} if more else headers,
+                allow_redirects=False,
             )
 
 
