@@ -1,6 +1,7 @@
 """`strad.yaml` changes while the relay runs: who may use what counts at once, on every replica."""
 
 import asyncio
+import gc
 import os
 from pathlib import Path
 from typing import Any
@@ -95,6 +96,36 @@ async def test_who_keeps_what_they_had_keeps_their_streams(tmp_path: Path) -> No
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(0.5):
                 await stream.read()
+
+
+def alive(group: str) -> int:
+    """How many configurations with this group there are in memory."""
+    gc.collect()
+    return sum(isinstance(one, Config) and group in one.groups for one in gc.get_objects())
+
+
+async def test_a_token_that_nobody_uses_keeps_no_configuration_that_is_over(tmp_path: Path) -> None:
+    """Else the memory of a relay grows with each change of a file that names thousands."""
+    path = tmp_path / "strad.yaml"
+    async with (
+        served(sdk_app(toy_server())) as url,
+        house([A | {"url": url}], config_path=path) as h,
+    ):
+        assert await _status(h, "ada") == 200
+        await asyncio.sleep(0.6)
+        both = changed(h.config, a={"people": [ADA, BOB]})
+        write_config(path, both.model_copy(update={"groups": {"second": (ADA,)}}))
+        del both
+        async with asyncio.timeout(5):
+            while await _status(h, "bob") != 200:
+                await asyncio.sleep(0.05)
+        assert alive("second") == 1
+        write_config(path, changed(h.config, a={"people": [BOB]}))
+        async with asyncio.timeout(5):
+            while await _status(h, "ada") != 404:
+                await asyncio.sleep(0.05)
+            while alive("second"):
+                await asyncio.sleep(0.05)
 
 
 class Follower:

@@ -3,6 +3,7 @@
 from collections import OrderedDict
 from collections.abc import Sequence
 from typing import NamedTuple
+from weakref import ReferenceType, ref
 
 from aiohttp import web
 
@@ -31,11 +32,12 @@ _NO_KEYS: tuple[str, ...] = ()
 class _Caller(NamedTuple):
     """Whom a token's record lets in by a configuration: true of these two objects and no others.
 
+    `config`: not held, for it may name thousands and end long before a token does.
     `keys`: where the token's record lies, and the person's grant.
     """
 
     token: Token
-    config: Config
+    config: ReferenceType[Config]
     principal: Principal
     keys: tuple[str, ...]
 
@@ -108,7 +110,7 @@ class Bearer:
 
     def _let_in(self, digest: str, token: Token, before: _Caller | None) -> _Caller | None:
         config = self._admission.config
-        if before is not None and before.token is token and before.config is config:
+        if before is not None and before.token is token and before.config() is config:
             caller = before
         elif self._admission.admits(token.person):
             caller = self._made(digest, token)
@@ -131,7 +133,7 @@ class Bearer:
             client=token.client,
         )
         places = (keys.TOKEN.key(digest), keys.GRANT.key(person.subject))
-        return _Caller(token, self._admission.config, principal, places)
+        return _Caller(token, ref(self._admission.config), principal, places)
 
 
 def _asked(request: web.Request) -> list[str] | None:
