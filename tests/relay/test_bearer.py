@@ -1,5 +1,6 @@
 """Who may talk to /mcp at all: one token, in the header, valid now."""
 
+import gc
 import re
 from collections.abc import Collection, Sequence
 from typing import Any
@@ -9,6 +10,7 @@ import pytest
 from joserfc import jwt
 from joserfc.jwk import KeySet
 
+from services.relay.callers import bearer
 from shared import keys
 from shared.contracts.wire import ASSERTION_HEADER, INTERNAL_RPC_PATH
 from shared.stores.kv import StoreUnavailable
@@ -334,3 +336,20 @@ async def test_a_request_cannot_be_held_back_until_its_token_has_been_revoked(
         signed = {ASSERTION_HEADER: h.assertion("ada", await h.session("ada"), "toys")}
         path = INTERNAL_RPC_PATH.format(slug="toys")
         assert b" 408 " in await unfinished(h.internal_url + path, sent | signed)
+
+
+async def test_of_so_many_tokens_it_is_known_whom_they_let_in_and_of_no_more(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(bearer, "_MAX_REMEMBERED", 2)
+    before = known()
+    async with house([]) as h:
+        for _ in range(5):
+            h.tokens["ada"] = await h.token(read_only=False)
+            assert (await h.modern("/mcp", "tools/list"))[0] == 200
+        assert known() - before == 2
+
+
+def known() -> int:
+    gc.collect()
+    return sum(isinstance(one, bearer._Caller) for one in gc.get_objects())

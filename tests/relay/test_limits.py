@@ -1,5 +1,6 @@
 """Requests a minute: of a person and at a server, over all replicas, and who pays for whom."""
 
+import asyncio
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -10,11 +11,14 @@ from mcp import MCPError
 from mcp.client import Client
 
 from services.relay.callers.limits import WINDOW_SECONDS
+from services.relay.changes import alive
 from shared.contracts.access import Reason
 from shared.stores.audit import TrailReader
+from shared.stores.memory import MemoryKeyValue
 from shared.stores.redis import connect
 from tests.relay.house import House, house
 from tests.relay.old_caller import OldCaller, message
+from tests.relay.test_alive import open_stream
 from tests.relay.test_replicas import twin
 from tests.relay.upstreams import LegacyFake, modern_fake, sdk_app, served, toy_server
 from tests.shared.valkey import valkey
@@ -221,3 +225,49 @@ async def test_counters_end_by_themselves(tmp_path: Path) -> None:
                 assert len(counters) >= 2
                 for key in counters:
                     assert 0 < admin.ttl(key) <= 2 * WINDOW_SECONDS
+
+
+async def test_a_counter_that_begins_beside_one_that_is_there_gets_an_end_too(
+    tmp_path: Path,
+) -> None:
+    """Of whoever was let through to two servers in the minute before."""
+    fake = modern_fake([], lambda *_: DONE)
+    with valkey(tmp_path) as server:
+        store = connect(server.url, "tester", "tester")
+        async with (
+            fake.served() as url,
+            house([{"slug": slug, "url": url} for slug in "xy"], store=store) as h,
+        ):
+            early(h)
+            for _ in range(2):
+                for slug in "xy":
+                    assert (await h.modern(f"/mcp/{slug}", *CALL))[0] == 200
+                h.clock.offset += WINDOW_SECONDS
+            with server.admin() as admin:
+                counters = list(admin.scan_iter("limit:*"))
+                assert len(counters) == 6
+                assert min(admin.ttl(key) for key in counters) > 0
+
+
+async def test_what_stays_open_is_looked_at_again_and_again_and_counts_as_one_request(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Counting(MemoryKeyValue):
+        looks = 0
+
+        async def look(self, *asked: Any) -> tuple[list[bytes | None], list[int]]:
+            self.looks += 1
+            return await super().look(*asked)
+
+    monkeypatch.setattr(alive, "RECHECK_SECONDS", 0.01)
+    store = Counting()
+    async with (
+        served(sdk_app(toy_server())) as url,
+        house([{"slug": "a", "url": url}], store=store, limits={"person": 10}) as h,
+    ):
+        early(h)
+        async with open_stream(h, h.url):
+            async with asyncio.timeout(5):
+                while store.looks < 30:
+                    await asyncio.sleep(0.01)
+            assert (await h.modern("/mcp/a", "tools/list"))[0] == 200

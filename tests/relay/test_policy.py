@@ -224,3 +224,6 @@ async def test_a_call_hidden_behind_a_second_name_is_refused() -> None:
             status, _ = await h.send("/mcp/a", raw.encode(), headers=headers)
             assert status == 400
         assert "tools/call" not in fake.methods
+        # and what only this caller knows is nobody's second name
+        raw = raw.replace('"NAME":"del"', '"named":"del"')
+        assert (await h.send("/mcp/a", raw.encode(), headers=headers))[0] == 200
