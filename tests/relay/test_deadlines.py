@@ -58,6 +58,33 @@ async def test_the_inner_of_two_ends_its_own_and_the_outer_goes_on() -> None:
         await asyncio.sleep(0)
 
 
+async def test_one_that_is_moved_while_it_ends_keeps_none_of_the_others_from_ending() -> None:
+    """A server says that it is at work at that very moment, and its caller takes long to leave."""
+    clock = asyncio.get_running_loop().time
+    until, leave = clock() + 2 * SECONDS, asyncio.Event()
+
+    async def moved() -> None:
+        async with deadline(server(), SECONDS) as limit:
+            try:
+                await asyncio.sleep(30)
+            finally:
+                limit.reschedule(until)
+                await leave.wait()
+
+    async def other() -> None:
+        async with deadline(server(), 30) as limit:
+            limit.reschedule(until)
+            await asyncio.sleep(30)
+
+    tasks = [asyncio.create_task(work()) for work in (moved, *[other] * 8)]
+    async with asyncio.timeout(10):
+        found = await asyncio.gather(*tasks[1:], return_exceptions=True)
+        leave.set()
+        with LATE:
+            await tasks[0]
+    assert {type(one) for one in found} == {Problem}
+
+
 async def test_who_is_called_off_is_not_late() -> None:
     async def work() -> None:
         async with deadline(server(), 30):

@@ -1,6 +1,7 @@
 """How long a server may take."""
 
 import asyncio
+import contextlib
 import math
 from types import TracebackType
 
@@ -46,7 +47,9 @@ class _Timers:
 
     def _end(self, tick: int) -> None:
         for limit in self._due.pop(tick):
-            limit.reschedule(self.loop.time())
+            # one that is ending already, and was moved just then, must not keep the others from it
+            with contextlib.suppress(RuntimeError):
+                limit.reschedule(self.loop.time())
 
 
 class deadline:  # noqa: N801 (it is used as a function)
