@@ -11,6 +11,8 @@ from urllib.parse import urlsplit
 import pytest
 
 from services.relay.callers.inbound import MAX_BODY_BYTES
+from services.relay.handlers import mcp
+from shared import keys
 from tests.relay.house import House, house
 
 Sent = tuple[dict[str, str], bytes]
@@ -105,3 +107,28 @@ async def test_json_may_be_declared_in_other_letters(kind: str) -> None:
     async with house([]) as h:
         more = {"Content-Type": kind}
         assert [status for status, _ in await posted(h, plain(message()), **more)] == [406]
+
+
+@pytest.mark.parametrize("slow", [False, True])
+async def test_who_takes_long_over_a_body_is_let_in_by_what_holds_at_its_end(
+    monkeypatch: pytest.MonkeyPatch, slow: bool
+) -> None:
+    monkeypatch.setattr(mcp, "SURE_SECONDS", 0.1 if slow else 60.0)
+    async with house([]) as h:
+        at, (headers, body) = urlsplit(h.url), plain(message())
+        more = {"Host": at.netloc, "Connection": "close", "Content-Type": "application/json"}
+        lines = [f"{n}: {v}" for n, v in (await h.bearer() | headers | more).items()]
+        reader, writer = await asyncio.open_connection(at.hostname, at.port)
+        writer.write("\r\n".join(["POST /mcp HTTP/1.1", *lines, "", ""]).encode() + body[:9])
+        digest = h.token_writer.digest(await h.token())
+        async with asyncio.timeout(5):
+            while await h.store.get(keys.TOKEN_SEEN.key(digest)) is None:  # then it was let in
+                await asyncio.sleep(0.01)
+        subject = h.person("ada").subject
+        (record,) = (await h.token_writer.of(subject)).values()
+        await h.token_writer.revoke(subject, record.id)
+        await asyncio.sleep(0.2)  # so long it takes
+        writer.write(body[9:])
+        status = (await asyncio.wait_for(reader.readline(), 5)).split()[1]
+        writer.close()
+        assert status == (b"401" if slow else b"406")

@@ -79,6 +79,11 @@ MISTAKES: dict[str, tuple[dict[str, Any], str, str]] = {
         "servers.0.headers",
         "sets this header itself",
     ),
+    "a header of a trace": (
+        {"servers": [SERVER | {"headers": {"TraceParent": {"env": "X"}}}]},
+        "servers.0.headers",
+        "sets this header itself",
+    ),
     "a header that would have answers compressed": (
         {"servers": [SERVER | {"headers": {"Accept-Encoding": {"env": "X"}}}]},
         "servers.0.headers",
