@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from services.relay.servers import deadlines
 from services.relay.servers.deadlines import GRAIN_SECONDS, Patience, deadline
 from shared.contracts.config import Server
 from shared.contracts.problems import Problem, ProblemKind
@@ -32,6 +33,7 @@ async def test_who_is_done_in_time_is_not_ended_later() -> None:
         pass
     await asyncio.sleep(SECONDS + 2 * GRAIN_SECONDS)
     assert not limit.expired()
+    assert not deadlines._timers(asyncio.get_running_loop())._due  # nor is its timer kept
 
 
 async def test_a_sign_of_life_moves_it_and_none_at_all_takes_it_away() -> None:
@@ -111,6 +113,7 @@ async def test_a_thousand_share_a_few_timers(monkeypatch: pytest.MonkeyPatch) ->
         async with deadline(server(), 30):
             pass
     assert len(made) <= 2 + (loop.time() - began) / GRAIN_SECONDS
+    assert not any(deadlines._timers(loop)._due.values())  # who is done is in none of them
 
 
 def test_each_loop_ends_its_own() -> None:
