@@ -17,11 +17,12 @@ _MOST = 4_096
 
 
 class Opened(Generic[T]):
-    """Opens records of one kind."""
+    """Opens records of one kind. At most so many are remembered."""
 
-    def __init__(self, seal: Seal, clock: Clock) -> None:
+    def __init__(self, seal: Seal, clock: Clock, most: int = _MOST) -> None:
         self._seal = seal
         self._clock = clock
+        self._most = most
         self._kept: OrderedDict[str, tuple[bytes, float, T]] = OrderedDict()
 
     def open(self, key: str, sealed: bytes, read: Callable[[dict[str, Any]], T]) -> T:
@@ -38,6 +39,6 @@ class Opened(Generic[T]):
         record, end = self._seal.open_with_end(key, sealed, now)
         value = read(record)
         self._kept[key] = (sealed, end, value)
-        if len(self._kept) > _MOST:
+        if len(self._kept) > self._most:
             self._kept.popitem(last=False)
         return value

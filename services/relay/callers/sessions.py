@@ -6,6 +6,7 @@ the digest of its id, so that any replica continues it.
 """
 
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 from services.relay.changes.alive import Alive
@@ -18,10 +19,12 @@ from shared.contracts.identity import Frozen
 from shared.contracts.problems import Problem, ProblemKind
 from shared.signing import Seal, SealBroken
 from shared.stores.kv import KeyValue
+from shared.stores.opened import Opened
 
 IDLE_SECONDS = 30 * 60
 _TOUCH_SECONDS = 60
 MAX_PARAMS_BYTES = 16 * 1024
+_REMEMBERED = 1024
 
 
 class McpSession(Frozen):
@@ -54,6 +57,9 @@ class McpSessions:
         self._seal = seal
         self._clock = clock
         self._most = most
+        self._opened = Opened[McpSession](seal, clock, _REMEMBERED)
+        # a request wants it more than once
+        self._key_of = lru_cache(_REMEMBERED)(self._key)
 
     async def begin(self, session: McpSession) -> str:
         """Store a new session and return its id. One too many of a person ends the idlest."""
@@ -85,11 +91,9 @@ class McpSessions:
         if sealed is None:
             return None
         try:
-            record = self._seal.open(key, sealed, self._clock())
+            session = self._opened.open(key, sealed, _read)
         except SealBroken:
             return None
-        params = rpc.loads(record["params"].encode())
-        session = McpSession.model_validate(record | {"params": params})
         if session.subject != subject or session.view != view:
             return None
         if self._clock() - session.touched > _TOUCH_SECONDS:
@@ -118,10 +122,18 @@ class McpSessions:
 
     def key(self, session_id: str) -> str:
         """Where a session is kept."""
+        return self._key_of(session_id)
+
+    def _key(self, session_id: str) -> str:
         return keys.MCP_SESSION.key(self._digest(session_id))
 
     def _digest(self, session_id: str) -> str:
         return self._seal.digest("mcp-session", session_id)
+
+
+def _read(record: dict[str, Any]) -> McpSession:
+    params = rpc.loads(record["params"].encode())
+    return McpSession.model_validate(record | {"params": params})
 
 
 def check_size(params: rpc.Message) -> None:
