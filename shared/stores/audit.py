@@ -134,8 +134,12 @@ class Trail:
             if not entry.ended and entry.since > young:
                 left.append(entry)  # it can wait for the next batch, and may end before that
             else:
-                self._writing.append(self._sealed(entry))
                 entry.written, entry.done = True, entry.ended
+                try:
+                    self._writing.append(self._sealed(entry))
+                except Exception:
+                    # the others must not be lost with it; the log has its facts
+                    log.failure("audit-entry-lost", entry=entry.kept["id"])
         self._waiting = left
 
     def _due(self) -> float:

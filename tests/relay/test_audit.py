@@ -3,6 +3,7 @@
 import asyncio
 import hashlib
 import json
+import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,8 +12,11 @@ from aiohttp import web
 
 from services.relay.audit.arguments import MOST_CHARS, TOO_DEEP, Fingerprint, redacted
 from services.relay.audit.definitions import hash_of
+from services.relay.audit.described import describe
+from shared.contracts.audit import AuditRules, Entry
+from shared.signing import Seal
 from shared.stores import audit
-from shared.stores.audit import TrailReader
+from shared.stores.audit import Trail, TrailReader
 from shared.stores.kv import StoreUnavailable
 from shared.stores.memory import MemoryKeyValue
 from tests.relay.house import House, house
@@ -322,6 +326,25 @@ def test_equal_arguments_have_one_fingerprint_which_holds_them_no_longer_than_it
     for _ in range(100_000):
         deep = [deep]
     assert str(Fingerprint(deep, digest)) == TOO_DEEP
+
+
+@pytest.mark.parametrize(("size", "asked"), [(500, 0), (1_000_000, 1), (None, 1)])
+def test_large_arguments_are_worked_out_one_by_one(size: int | None, asked: int) -> None:
+    digests: list[str] = []
+
+    class Counting(Trail):
+        def digest(self, text: str) -> str:
+            digests.append(text)
+            return super().digest(text)
+
+    seal = Seal([b"a" * 32], b"a" * 32)
+    trail = Counting(MemoryKeyValue(), seal, time.time, AuditRules())
+    told = Entry({"id": "one"}, {})
+    message = {"method": "tools/call", "params": {"name": "go", "arguments": ARGUMENTS}}
+    describe(told, message, trail, size)
+    assert len(digests) == asked
+    assert str(told.logged["arguments"]) == str(told.logged["arguments"])
+    assert len(digests) == 1
 
 
 def test_what_is_called_a_secret_is_not_kept_and_the_rest_is_short() -> None:

@@ -180,6 +180,25 @@ async def test_what_a_store_does_not_take_waits_for_it_to_come_back(
     assert [record["id"] for record in found] == ["0", "1", "2"]
 
 
+async def test_an_entry_that_cannot_be_written_takes_no_other_with_it(
+    trail: Trail, store: Failing, caplog: pytest.LogCaptureFixture
+) -> None:
+    class Unwritable:
+        def __str__(self) -> str:
+            raise MemoryError
+
+    broken = entry("broken")
+    broken.logged["arguments"] = Unwritable()
+    for one in (entry("before"), broken, entry("after")):
+        trail.soon(one)
+        trail.end(one)
+    found = await eventually(store, 2)
+    assert [record["id"] for record in found] == ["before", "after"]
+    assert [record.getMessage() for record in caplog.records] == ["audit-entry-lost"]
+    trail.soon(entry("later"))
+    assert [record["id"] for record in await eventually(store, 3)][2:] == ["later"]
+
+
 async def test_nothing_begins_while_the_trail_is_full(
     trail: Trail, store: Failing, monkeypatch: pytest.MonkeyPatch
 ) -> None:

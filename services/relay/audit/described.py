@@ -10,10 +10,14 @@ from shared.contracts.audit import Entry, Logged
 from shared.stores.audit import Trail
 
 LONGEST = 128
+_LARGE = 16 * 1024
 
 
-def describe(entry: Entry, message: rpc.Message, trail: Trail) -> None:
-    """Note what is asked, by which program, and with which arguments: as `trail` may know them."""
+def describe(entry: Entry, message: rpc.Message, trail: Trail, size: int | None) -> None:
+    """Note what is asked, by which program, and with which arguments: as `trail` may know them.
+
+    `size`: of the request, in bytes, if it is known.
+    """
     method, params = message.get("method"), message.get("params", {})
     if isinstance(method, str):
         entry.kept["method"] = method[:LONGEST]
@@ -23,7 +27,9 @@ def describe(entry: Entry, message: rpc.Message, trail: Trail) -> None:
     introduce(entry.logged, params.get("clientInfo"))
     given = params.get("arguments") if method == "tools/call" else _rest(params)
     if given:
-        entry.logged["arguments"] = Fingerprint(given, trail.digest)
+        entry.logged["arguments"] = fingerprint = Fingerprint(given, trail.digest)
+        if size is None or size > _LARGE:
+            str(fingerprint)  # many of these together would hold up everybody else
         if trail.rules.arguments:
             entry.kept["given"] = redacted(given)
 

@@ -51,8 +51,9 @@ class Audit:
         entry = self._new(Event.REQUEST, request[PRINCIPAL], request[REQUEST_ID])
         kept, logged = entry.kept, entry.logged
         logged["server"], logged["surface"], logged["decision"] = where, surface.value, "allowed"
-        describe(entry, message, self._trail)
-        if (size := request.content_length) is not None:
+        size = request.content_length
+        describe(entry, message, self._trail, size)
+        if size is not None:
             logged["bytes_in"] = size
         await self._trail.room()
         self._trail.soon(entry)
