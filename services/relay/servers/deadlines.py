@@ -1,7 +1,6 @@
 """How long a server may take."""
 
 import asyncio
-import contextlib
 import math
 from types import TracebackType
 
@@ -35,9 +34,9 @@ class _Timers:
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self.loop = loop
-        self._due: dict[int, set[asyncio.Timeout]] = {}
+        self._due: dict[int, set[deadline]] = {}
 
-    def due(self, when: float) -> set[asyncio.Timeout]:
+    def due(self, when: float) -> "set[deadline]":
         """Those that end then, or up to GRAIN_SECONDS later."""
         tick = math.ceil(when / GRAIN_SECONDS)
         if (due := self._due.get(tick)) is None:
@@ -46,43 +45,58 @@ class _Timers:
         return due
 
     def _end(self, tick: int) -> None:
-        for limit in self._due.pop(tick):
-            # one that is ending already, and was moved just then, must not keep the others from it
-            with contextlib.suppress(RuntimeError):
-                limit.reschedule(self.loop.time())
+        for one in self._due.pop(tick):
+            one.end()
 
 
 class deadline:  # noqa: N801 (it is used as a function)
     """Everything inside ends in time: the server's own `timeout`, or fewer seconds.
 
-    Gives itself, to be moved. Raises a `Problem`.
+    Gives itself, to be moved. Raises a `Problem`. Like `asyncio.timeout`, it ends its task by
+    calling it off, and takes that back where nobody else has called it off besides.
     """
 
-    __slots__ = ("_due", "_limit", "_loop", "_seconds", "_server", "_started")
+    __slots__ = (
+        "_cancelling",
+        "_due",
+        "_ended",
+        "_loop",
+        "_seconds",
+        "_server",
+        "_started",
+        "_task",
+    )
 
     def __init__(self, server: Server, seconds: float | None = None) -> None:
         self._server = server
         self._seconds = seconds or server.timeout
         self._loop = asyncio.get_running_loop()
         self._started = self._loop.time()
-        self._limit = asyncio.timeout(None)
-        self._due: set[asyncio.Timeout] = set()
+        self._due: set[deadline] = set()
+        self._ended = False
 
     async def __aenter__(self) -> "deadline":
-        await self._limit.__aenter__()
+        task = asyncio.current_task(self._loop)
+        assert task is not None
+        self._task, self._cancelling = task, task.cancelling()
         self.reschedule(self._started + self._seconds)
         return self
 
     def reschedule(self, when: float | None) -> None:
         """End then, by the loop's clock; None: never."""
-        self._due.discard(self._limit)
-        if when is not None:
+        self._due.discard(self)
+        if when is not None and not self._ended:
             self._due = _timers(self._loop).due(when)
-            self._due.add(self._limit)
+            self._due.add(self)
+
+    def end(self) -> None:
+        """It is over: what is inside ends now."""
+        self._ended = True
+        self._task.cancel()
 
     def expired(self) -> bool:
         """Whether it has ended what was inside."""
-        return self._limit.expired()
+        return self._ended
 
     async def __aexit__(
         self,
@@ -90,12 +104,10 @@ class deadline:  # noqa: N801 (it is used as a function)
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._due.discard(self._limit)
-        try:
-            await self._limit.__aexit__(kind, error, trace)
-        except TimeoutError as late:
-            raise self._late() from late
-        if isinstance(error, TimeoutError):
+        self._due.discard(self)
+        by_us_alone = self._ended and self._task.uncancel() <= self._cancelling
+        late = by_us_alone and isinstance(error, asyncio.CancelledError)
+        if late or isinstance(error, TimeoutError):
             raise self._late() from error
 
     def _late(self) -> Exception:
