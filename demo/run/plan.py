@@ -48,9 +48,10 @@ class Ports:
     internal: Mapping[str, int] = field(default_factory=dict)
 
     @classmethod
-    def choose(cls) -> "Ports":
-        """Raises `OSError` when there are none."""
-        redis, catalog, hostile, *rest = free_ports(3 + 2 * len(Service))
+    def choose(cls, settings: Settings) -> "Ports":
+        """None of those that the settings name. Raises `OSError` when there are none."""
+        taken = (settings.port, settings.provider_port)
+        redis, catalog, hostile, *rest = free_ports(3 + 2 * len(Service), but=taken)
         names = [service.value for service in Service]
         count = len(names)
         public, internal = rest[:count], rest[count:]

@@ -2,6 +2,7 @@
 
 import random
 import socket
+from collections.abc import Collection
 
 LOOPBACK = "127.0.0.1"
 # below the ports that Linux and macOS give to outgoing connections, so that none slips in between
@@ -25,10 +26,15 @@ def is_free(port: int) -> bool:
     return True
 
 
-def free_ports(count: int, *, in_a_row: int = 1) -> list[int]:
-    """Different free ports; each is the first of `in_a_row` free ones. Raises `OSError`."""
+def free_ports(count: int, *, in_a_row: int = 1, but: Collection[int] = ()) -> list[int]:
+    """Different free ports; each is the first of `in_a_row` free ones. Raises `OSError`.
+
+    `but`: those that are meant for something else, which does not listen yet.
+    """
     found: list[int] = []
     for start in random.sample(_RANGE, _TRIES):
+        if not {*range(start, start + in_a_row)}.isdisjoint(but):
+            continue
         if any(abs(start - port) < in_a_row for port in found):
             continue
         if all(is_free(start + step) for step in range(in_a_row)):

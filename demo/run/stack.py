@@ -83,7 +83,7 @@ class Stack:
 
     def _open(self) -> None:
         make_keys(self.folder.keys)
-        ports = Ports.choose()
+        ports = Ports.choose(self.settings)
         self.ports, self.internal_ports, self.redis_port = ports.public, ports.internal, ports.redis
         self.plan = Plan(self.settings, self.folder, ports)
         self._parts = {part.name: part for part in self.plan.parts}

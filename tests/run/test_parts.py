@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from demo.run import binaries
+from demo.run import binaries, ports
 from demo.run.binaries import BinaryMissing
 from demo.run.child import Child, inherited
 from demo.run.folder import Folder, FolderUnusable
@@ -45,6 +45,17 @@ def test_ports_for_one_run_are_different() -> None:
 def test_ports_in_a_row_do_not_overlap() -> None:
     first, second = free_ports(2, in_a_row=3)
     assert abs(first - second) >= 3
+
+
+def test_a_port_that_is_meant_for_something_else_is_not_given_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What it is meant for does not listen yet: so it looks as free as any other."""
+    before = free_ports(1, in_a_row=6)[0]
+    monkeypatch.setattr(ports, "_RANGE", range(before, before + 6))
+    monkeypatch.setattr(ports, "_TRIES", 6)
+    assert set(free_ports(4, but=(before, before + 1))) == set(range(before + 2, before + 6))
+    assert all(free_ports(1, in_a_row=2, but=(before + 2,))[0] != before + 1 for _ in range(20))
 
 
 def test_two_runs_cannot_share_a_data_folder(tmp_path: Path) -> None:

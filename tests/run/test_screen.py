@@ -29,7 +29,7 @@ def ready(tmp_path: Path) -> Iterator[Any]:
     """What the screen reads of a stack that is ready, without one."""
     settings = Settings(port=8123)
     folder = Folder(tmp_path / "data")
-    plan = Plan(settings, folder, Ports.choose())
+    plan = Plan(settings, folder, Ports.choose(settings))
     url = settings.public_url
     yield SimpleNamespace(settings=settings, folder=folder, plan=plan, url=url, ready_seconds=2.5)
     folder.close()

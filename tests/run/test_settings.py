@@ -33,7 +33,7 @@ def own(tmp_path: Path) -> Path:
 
 def environments(settings: Settings, tmp_path: Path) -> dict[str, dict[str, str]]:
     folder = Folder(tmp_path / "data")
-    plan = Plan(settings, folder, Ports.choose())
+    plan = Plan(settings, folder, Ports.choose(settings))
     folder.close()
     return {part.name: dict(part.environment) for part in plan.parts}
 
@@ -107,7 +107,8 @@ def test_what_somebodys_shell_holds_does_not_steer_a_process(
 def test_redis_writes_to_disk_only_when_the_data_is_kept(tmp_path: Path) -> None:
     for data, expected in ((tmp_path / "kept", "yes"), (None, "no")):
         folder = Folder(data)
-        plan = Plan(Settings(data=data), folder, Ports.choose())
+        settings = Settings(data=data)
+        plan = Plan(settings, folder, Ports.choose(settings))
         folder.close()
         command = plan.parts[0].command
         assert command[command.index("--appendonly") + 1] == expected
