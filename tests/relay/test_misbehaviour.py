@@ -300,13 +300,13 @@ async def test_a_server_hears_the_operators_language_and_never_the_callers() -> 
         assert not any("Accept-Language" in request.headers for request in fake.seen)
 
 
-async def test_a_name_that_leads_out_of_its_servers_networks_is_not_connected_to() -> None:
+async def _out_is_never_connected_to(host: str) -> None:
+    """Of two servers at one place the one may go there, and does; the other may not."""
     fake = modern_fake([], lambda *_: {"result": {"resultType": "complete", "content": []}})
     async with fake.served() as url:
-        by_name = url.replace("127.0.0.1", "localhost")
         servers = [
             {"slug": "in", "url": url, "addresses": ["127.0.0.0/8"]},
-            {"slug": "out", "url": by_name, "addresses": ["10.0.0.0/8"]},
+            {"slug": "out", "url": url.replace("127.0.0.1", host), "addresses": ["10.0.0.0/8"]},
         ]
         async with house(servers) as h:
             assert (await h.modern("/mcp/in", "tools/call", {"name": "go"}))[0] == 200
@@ -314,22 +314,15 @@ async def test_a_name_that_leads_out_of_its_servers_networks_is_not_connected_to
             status, body = await h.modern("/mcp/out", "tools/call", {"name": "go"})
             assert (status, body["error"]["data"]["kind"]) == UNREACHABLE
             assert len(fake.seen) == before
+
+
+async def test_a_name_that_leads_out_of_its_servers_networks_is_not_connected_to() -> None:
+    await _out_is_never_connected_to("localhost")
 
 
 async def test_a_connection_of_one_server_is_of_no_use_to_another_that_may_not_go_there() -> None:
-    fake = modern_fake([], lambda *_: {"result": {"resultType": "complete", "content": []}})
-    async with fake.served() as url:
-        servers = [
-            {"slug": "in", "url": url, "addresses": ["127.0.0.0/8"]},
-            {"slug": "out", "url": url, "addresses": ["10.0.0.0/8"]},
-        ]
-        async with house(servers) as h:
-            # its connection is kept open, to the very place that the other one names
-            assert (await h.modern("/mcp/in", "tools/call", {"name": "go"}))[0] == 200
-            before = len(fake.seen)
-            status, body = await h.modern("/mcp/out", "tools/call", {"name": "go"})
-            assert (status, body["error"]["data"]["kind"]) == UNREACHABLE
-            assert len(fake.seen) == before
+    # the first one's is kept open, to the very place that the other one names
+    await _out_is_never_connected_to("127.0.0.1")
 
 
 async def test_callers_of_a_server_that_hangs_do_not_wait_for_one_another() -> None:

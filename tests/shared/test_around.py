@@ -18,13 +18,12 @@ from shared.web.routes import Access, Answer, Route
 from tests.shared.test_web import (
     HOST,
     SAME,
+    application,
     broken,
     config,
-    frame,
     hello,
     identify,
     json_only,
-    page,
 )
 
 
@@ -63,15 +62,7 @@ Client = TestClient[web.Request, web.Application]
 
 @pytest.fixture
 async def client() -> AsyncIterator[Client]:
-    app = build(
-        Service.APPHOST,
-        ROUTES,
-        config=config(),
-        render=renderer(page, frame),
-        identify={Access.SIGNED_IN: identify},
-        max_body=1000,
-    )
-    async with TestClient(TestServer(app)) as found:
+    async with TestClient(TestServer(application(ROUTES))) as found:
         yield found
 
 

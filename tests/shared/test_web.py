@@ -90,10 +90,10 @@ async def frame(request: web.Request, problem: Any) -> web.Response:
     return web.Response(text=f"frame: {problem.title}", status=problem.status)
 
 
-def application() -> web.Application:
+def application(routes: list[Route] = ROUTES) -> web.Application:
     return build(
         Service.APPHOST,
-        ROUTES,
+        routes,
         config=config(),
         render=renderer(page, frame),
         identify={Access.SIGNED_IN: identify},
