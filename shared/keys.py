@@ -76,6 +76,8 @@ LIMIT = Family("limit:relay:", Service.RELAY)
 ASSERTION_SEEN = Family("up:jti:", Service.RELAY)
 MCP_SESSION = Family("mcp:sess:", Service.RELAY)
 MCP_SESSIONS_OF = Family("mcp:of:", Service.RELAY)
+# sessions whose stream may still be on its way
+MCP_STREAM_DUE = Family("mcp:due:", Service.RELAY)
 QUESTION = Family("mcp:ask:", Service.RELAY)
 UPSTREAM = Family("up:", Service.RELAY)
 FRAME = Family("frame:", Service.APPHOST)
@@ -106,6 +108,7 @@ FAMILIES = (
     ASSERTION_SEEN,
     MCP_SESSION,
     MCP_SESSIONS_OF,
+    MCP_STREAM_DUE,
     QUESTION,
     UPSTREAM,
     FRAME,

@@ -23,6 +23,7 @@ from services.relay.catalog import Catalog
 from services.relay.changes.between import Between
 from services.relay.changes.hearing import LegacyHearing
 from services.relay.changes.listener import Listener
+from services.relay.changes.stream_first import StreamFirst
 from services.relay.changes.subscribed import Subscribed
 from services.relay.entitlements.entitling import Entitling
 from services.relay.gate import Gate
@@ -127,16 +128,19 @@ def build(
     merge = Merge(asker, catalog, parts.calls, Cursors(seal, clock))
     endless = Endless()
     passage = Passage(upstream, legacy, states, offered, endless)
-    handshake = Handshake(eras, legacy, bridge, merge, sessions)
-    renewal = Renewal(legacy, sessions)
     between = Between(store)
+    stream_first = StreamFirst(store, sessions, offered, between)
+    handshake = Handshake(eras, legacy, bridge, merge, sessions, stream_first)
+    renewal = Renewal(legacy, sessions)
     running = Running(between)
     rendezvous = Rendezvous(store, seal, clock, between)
     listener = Listener(upstream, eras, asker, LegacyHearing(upstream, legacy, pool, offered))
     subscribed = Subscribed(store, seal, clock)
     stream = SessionStream(gate, listener, catalog, subscribed, between, endless)
     own = Own(sessions, running, rendezvous, stream, bridge, merge)
-    sessioned = Sessioned(handshake, sessions, renewal, passage, legacy, own, parts.calls)
+    sessioned = Sessioned(
+        handshake, sessions, renewal, passage, stream_first, legacy, own, parts.calls
+    )
     listen = Listen(gate, listener, catalog, endless)
     modern = Modern(eras, passage, bridge, merge, parts.calls, asker, listen)
     mcp = Mcp(gate, identify, watch, modern, sessioned, audit, limits)

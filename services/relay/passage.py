@@ -5,7 +5,7 @@ little that is changed on the way is in `amend.py`.
 """
 
 import contextlib
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 
 import aiohttp
 from aiohttp import web
@@ -112,16 +112,19 @@ class Passage:
         request: web.Request,
         way: Way,
         hello: Hello,
-        headers: Mapping[str, str],
         alive: Alive,
         ids: EventIds,
-        seen: Seen | None = None,
+        answered: Callable[[], Awaitable[None]],
+        seen: Seen | None,
+        headers: Mapping[str, str],
     ) -> web.StreamResponse:
         """The stream that a server keeps open for a session (GET).
 
         409 where the session has one, 405 where the server offers none: that is remembered.
+        `answered` is done as soon as it is known which.
         """
         if self._offered.nothing(way.server.slug):
+            await answered()
             return web.Response(status=405, headers=_NO_STREAM)
         out = Out(request, ids)
         try:
@@ -132,6 +135,7 @@ class Passage:
             ):
                 if response.status == 404:
                     raise SessionLost
+                await answered()
                 if response.status == 409:
                     return web.Response(status=409)
                 if response.content_type != "text/event-stream" or response.status != 200:

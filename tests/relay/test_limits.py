@@ -19,7 +19,7 @@ from shared.stores.redis import connect
 from tests.relay.house import House, house
 from tests.relay.old_caller import OldCaller, message
 from tests.relay.test_alive import open_stream
-from tests.relay.test_replicas import twin
+from tests.relay.twins import twin
 from tests.relay.upstreams import LegacyFake, modern_fake, sdk_app, served, toy_server
 from tests.shared.valkey import valkey
 

@@ -1,16 +1,12 @@
 """Two relays over one store: any of them answers any request, in turn, without sticky routing."""
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from dataclasses import replace
 from typing import Any
 
 import aiohttp
 
-from services.relay.app import build
-from shared.web.serve import listening
 from tests.relay.house import House, house
+from tests.relay.twins import twin
 from tests.relay.upstreams import LegacyFake, sdk_app, served, toy_server
 
 INITIALIZE = {
@@ -23,15 +19,6 @@ INITIALIZE = {
         "clientInfo": {"name": "t", "version": "1"},
     },
 }
-
-
-@asynccontextmanager
-async def twin(h: House) -> AsyncIterator[str]:
-    """A second relay of the same installation; gives its own address."""
-    settings = replace(h.settings, base=replace(h.settings.base, port=0))
-    public, internal = build(settings, h.store, h.clock)
-    async with listening(settings.base, public, internal) as (port, _):
-        yield f"http://127.0.0.1:{port}"
 
 
 async def _post(

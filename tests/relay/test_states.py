@@ -11,7 +11,7 @@ from mcp_types import ElicitResult, TextContent, TextResourceContents
 from services.relay.merged.names import expose_uri
 from tests.relay.asking import asking_server
 from tests.relay.house import House, house
-from tests.relay.test_replicas import twin
+from tests.relay.twins import twin
 from tests.relay.upstreams import LegacyFake, modern_fake, sdk_app, served
 
 BOTH = {"people": ["ada@strad.test", "bob@strad.test"]}

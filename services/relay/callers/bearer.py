@@ -96,7 +96,7 @@ class Bearer:
             # later, while a stream is open, it is no new request
             counted, ending = self._limits.keys(before.principal.subject, named_alone(request))
         if session := request.headers.get(SESSION_HEADER):
-            more.append(self._sessions.key(session))
+            more += self._sessions.keys(session)
         fetched = await self._store.fetch((key, *more), counted, ending, KEEP_SECONDS)
         token = self._tokens.open(key, fetched.pop(key))
         if token is not None:

@@ -58,8 +58,8 @@ class McpSessions:
         self._clock = clock
         self._most = most
         self._opened = Opened[McpSession](seal, clock, _REMEMBERED)
-        # a request wants it more than once
-        self._key_of = lru_cache(_REMEMBERED)(self._key)
+        # a request wants them more than once
+        self._keys_of = lru_cache(_REMEMBERED)(self._keys)
 
     async def begin(self, session: McpSession) -> str:
         """Store a new session and return its id. One too many of a person ends the idlest."""
@@ -122,10 +122,19 @@ class McpSessions:
 
     def key(self, session_id: str) -> str:
         """Where a session is kept."""
-        return self._key_of(session_id)
+        return self._keys_of(session_id)[0]
 
-    def _key(self, session_id: str) -> str:
-        return keys.MCP_SESSION.key(self._digest(session_id))
+    def stream_key(self, session_id: str) -> str:
+        """Where it is kept that a session's stream may still come."""
+        return self._keys_of(session_id)[1]
+
+    def keys(self, session_id: str) -> tuple[str, str]:
+        """What a request in a session reads: `key` and `stream_key`."""
+        return self._keys_of(session_id)
+
+    def _keys(self, session_id: str) -> tuple[str, str]:
+        digest = self._digest(session_id)
+        return keys.MCP_SESSION.key(digest), keys.MCP_STREAM_DUE.key(digest)
 
     def _digest(self, session_id: str) -> str:
         return self._seal.digest("mcp-session", session_id)

@@ -7,6 +7,7 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, LATEST_HANDSHAKE_VERS
 from services.relay.bridge import Bridge
 from services.relay.callers import inbound
 from services.relay.callers.sessions import McpSession, McpSessions, check_size
+from services.relay.changes.stream_first import StreamFirst
 from services.relay.gate import Way
 from services.relay.merged.merge import Merge
 from services.relay.messages import rpc
@@ -27,13 +28,20 @@ class Handshake:
     """Answers `initialize` and opens a session of the relay's. Raises `Rejected` or a `Problem`."""
 
     def __init__(
-        self, eras: Eras, legacy: Legacy, bridge: Bridge, merge: Merge, sessions: McpSessions
+        self,
+        eras: Eras,
+        legacy: Legacy,
+        bridge: Bridge,
+        merge: Merge,
+        sessions: McpSessions,
+        stream_first: StreamFirst,
     ) -> None:
         self._eras = eras
         self._legacy = legacy
         self._bridge = bridge
         self._merge = merge
         self._sessions = sessions
+        self._stream_first = stream_first
 
     async def answer(self, request: web.Request, view: View, message: rpc.Message) -> web.Response:
         """The response, with the id of the new session in its header."""
@@ -99,5 +107,8 @@ class Handshake:
             upstream=side.id,
         )
         response = rpc.answer(message["id"], {"result": side.result})
-        response.headers[SESSION_HEADER] = await self._sessions.begin(session)
+        session_id = await self._sessions.begin(session)
+        if side.id is not None:  # else the server cannot tell whose stream it would ask in
+            await self._stream_first.expect(session_id, view.ways[0].server.slug)
+        response.headers[SESSION_HEADER] = session_id
         return response

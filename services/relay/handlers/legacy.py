@@ -12,6 +12,7 @@ from services.relay.callers import inbound
 from services.relay.callers.sessions import McpSession, McpSessions
 from services.relay.calls import Calls
 from services.relay.changes.alive import Alive
+from services.relay.changes.stream_first import StreamFirst
 from services.relay.gate import Way
 from services.relay.handlers.handshake import Handshake
 from services.relay.handlers.own import Own
@@ -43,6 +44,7 @@ class Sessioned:
         sessions: McpSessions,
         renewal: Renewal,
         passage: Passage,
+        stream_first: StreamFirst,
         legacy: Legacy,
         own: Own,
         calls: Calls,
@@ -51,6 +53,7 @@ class Sessioned:
         self._sessions = sessions
         self._renewal = renewal
         self._passage = passage
+        self._stream_first = stream_first
         self._legacy = legacy
         self._own = own
         self._calls = calls
@@ -80,12 +83,13 @@ class Sessioned:
             text = f"{event_ids.HEADER} is no event of this session: leave it out"
             raise inbound.Rejected(INVALID_REQUEST, text)
         seen = await self._calls.seen(way, hello)
-        listen = partial(self._passage.listen, request, way, hello, alive=alive, ids=ids, seen=seen)
+        answered = partial(self._stream_first.answered, session_id)
+        listen = partial(self._passage.listen, request, way, hello, alive, ids, answered, seen)
         try:
-            return await listen(headers=_headers(request, session, after))
+            return await listen(_headers(request, session, after))
         except SessionLost:
             session = await self._renew(way, session_id, session)
-            return await listen(headers=_headers(request, session, after))
+            return await listen(_headers(request, session, after))
 
     async def delete(self, request: web.Request, view: View) -> web.Response:
         """End a session, here and at the server."""
@@ -132,6 +136,7 @@ class Sessioned:
             session, refusal = await self._judged(way, hello, session_id, session, message)
             if refusal is not None:
                 return rpc.answer(message.get("id"), refusal)
+        await self._stream_first.wait(session_id, method)
         post = partial(self._passage.post, ids=self._sessions.event_ids(session_id))
         try:
             headers = _headers(request, session)
