@@ -8,6 +8,7 @@ import functools
 import logging
 import sys
 import time
+from collections.abc import Callable
 from typing import Any, TextIO
 
 from aiohttp.http_exceptions import HttpProcessingError
@@ -17,18 +18,20 @@ from shared.compact import compact
 _LOGGER = logging.getLogger("strad")
 _TOGETHER_SECONDS = 0.05
 
+Fields = Callable[[], dict[str, Any]]
+
 
 class Lines(logging.StreamHandler[TextIO]):
     """Writes lines. Those of requests that end together are written together, all in order."""
 
     def __init__(self, stream: TextIO) -> None:
         super().__init__(stream)
-        self._held: list[tuple[float, str, dict[str, Any]]] = []
+        self._held: list[tuple[float, str, Fields]] = []
 
-    def hold(self, name: str, fields: dict[str, Any]) -> None:
+    def hold(self, name: str, fields: Fields) -> None:
         """A line for an event, within _TOGETHER_SECONDS or before any other line.
 
-        Nobody may change `fields` any more.
+        `fields` makes them then.
         """
         self._held.append((time.time(), name, fields))
         if len(self._held) > 1:
@@ -62,8 +65,15 @@ class Lines(logging.StreamHandler[TextIO]):
         if self._held:
             held, self._held = self._held, []
             # one after the other they cost half of what each costs in the middle of a request
-            lines = [_line(at, "info", name, fields) for at, name, fields in held]
-            self.stream.write("\n".join(lines) + "\n")
+            self.stream.write("".join(self._made(*one) for one in held))
+
+    @staticmethod
+    def _made(at: float, name: str, fields: Fields) -> str:
+        try:
+            return _line(at, "info", name, fields()) + "\n"
+        except Exception as error:  # the others must not be lost with it
+            lost = {"of": name, "error": type(error).__name__}
+            return _line(at, "error", "line-lost", lost) + "\n"
 
 
 _TRACES = logging.Formatter()
@@ -85,13 +95,16 @@ def event(name: str, **fields: Any) -> None:
     _LOGGER.info(name, extra={"fields": fields})
 
 
-def request(fields: dict[str, Any]) -> None:
-    """Log a request that was answered: an event `request`, within _TOGETHER_SECONDS."""
+def request(fields: Fields) -> None:
+    """Log a request that was answered: an event `request`, within _TOGETHER_SECONDS.
+
+    `fields`: makes them when they are written.
+    """
     if _lines is not None:
         # what `logging` does for a line costs more than the line
         _lines.hold("request", fields)
     else:
-        event("request", **fields)
+        event("request", **fields())
 
 
 def warning(name: str, **fields: Any) -> None:

@@ -79,11 +79,19 @@ class Reader:
     def read(self, text: str) -> Any:
         """The value. Raises `ValueError`, and `RecursionError` for absurd nesting."""
         try:
-            return self._quick.decode(text)
+            return _decoded(self._quick, text)
         except json.JSONDecodeError:
             raise
         except ValueError:  # also an integer of thousands of digits
-            return self._patient.decode(text)
+            return _decoded(self._patient, text)
+
+
+def _decoded(decoder: json.JSONDecoder, text: str) -> Any:
+    if text.startswith("{"):  # as a message does: no need to look for blanks
+        value, end = decoder.raw_decode(text)
+        if end == len(text):
+            return value
+    return decoder.decode(text)
 
 
 def dumps(

@@ -102,7 +102,14 @@ class Entry:
 
     def record(self) -> dict[str, Any]:
         """What the trail keeps. `running`: it was written while the request was still at work."""
-        record: dict[str, Any] = {**self.kept, **self.logged}
+        record = {**self.kept, **self.line()}
         if not self.ended:
             record["running"] = True
         return record
+
+    def line(self) -> dict[str, Any]:
+        """What the log says, beside what it says of every request."""
+        line: dict[str, Any] = {**self.logged}
+        if "arguments" in line:
+            line["arguments"] = str(line["arguments"])
+        return line

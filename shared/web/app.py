@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
 
 from aiohttp import web
 
@@ -96,23 +97,25 @@ def _around(
 def _log_request(
     service: Service, request: web.Request, path: str, status: int, seconds: float
 ) -> None:
-    problem = request[PROBLEM]
-    slug = request.match_info.get("slug")
-    log.request(
-        {
+    number, method, problem = request[REQUEST_ID], request.method, request[PROBLEM]
+    slug, noted = request.match_info.get("slug"), request.get(NOTED)
+
+    def fields() -> dict[str, Any]:
+        made = {
             "service": service.value,
-            "request": request[REQUEST_ID],
-            "method": request.method,
+            "request": number,
+            "method": method,
             "route": path,
             # anything can stand there, a token that was pasted into the address among it
             "slug": slug if slug is None or is_slug(slug) else "(no slug)",
             "status": status,
             "ms": round(seconds * 1000, 1),
-            "problem": problem.kind if problem else None,
+            "problem": problem.kind.value if problem else None,
             "reason": (problem.reason or None) if problem else None,
-            **request.get(NOTED, {}),
         }
-    )
+        return made if noted is None else {**made, **noted()}
+
+    log.request(fields)
 
 
 class _Admit:

@@ -3,12 +3,12 @@
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
 
 from aiohttp import web
 
 from shared.contracts.identity import Principal, Session
 from shared.contracts.problems import Problem
+from shared.log import Fields
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 Guard = Callable[[web.Request], Awaitable[web.StreamResponse | None]]
@@ -51,7 +51,7 @@ PRINCIPAL: web.RequestKey[Principal] = web.RequestKey("principal", Principal)
 SESSION: web.RequestKey[Session] = web.RequestKey("session", Session)
 PROBLEM: web.RequestKey[Problem | None] = web.RequestKey("problem", Problem)
 REQUEST_ID: web.RequestKey[str] = web.RequestKey("request_id", str)
-NOTED: web.RequestKey[dict[str, Any]] = web.RequestKey("noted", dict)
+NOTED: web.RequestKey[Fields] = web.RequestKey("noted")
 ROUTES: web.AppKey[dict[web.AbstractRoute, Route]] = web.AppKey("routes")
 
 

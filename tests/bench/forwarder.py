@@ -1,9 +1,10 @@
 """A bare aiohttp hop: `python -m tests.bench.forwarder PORT SERVER_URL`.
 
-It copies a request to one address and the answer back, and knows nothing of MCP. What it costs is
-the floor for any relay that is written in Python.
+It reads the JSON of a request once, sends the request to one address and the answer back, and knows
+nothing of MCP. What it costs is the floor for any relay that is written in Python.
 """
 
+import json
 import sys
 from collections.abc import AsyncIterator
 
@@ -31,6 +32,8 @@ def create_app(target: str) -> web.Application:
     async def forward(request: web.Request) -> web.StreamResponse:
         headers = {k: request.headers[k] for k in _REQUEST + _BOTH if k in request.headers}
         body = await request.read()
+        if not isinstance(json.loads(body), dict):
+            return web.Response(status=400)
         async with request.app[_HTTP].post(target, data=body, headers=headers) as answer:
             back = {k: answer.headers[k] for k in _BOTH if k in answer.headers}
             back["Content-Type"] = answer.headers.get("Content-Type", "application/json")

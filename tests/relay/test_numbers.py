@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from services.relay.messages import rpc
+from shared import numbers
 from shared.numbers import Number
 from tests.relay.house import house
 from tests.relay.upstreams import LegacyFake, modern_fake
@@ -51,6 +52,23 @@ def test_no_number_changes_its_value(text: str) -> None:
 def test_a_digest_tells_such_numbers_apart() -> None:
     one, other = rpc.loads(b'{"b":1e400,"a":1}'), rpc.loads(b'{"a":1,"b":1e500}')
     assert rpc.digest(one) == rpc.digest(rpc.loads(b'{"a":1,"b":1e400}')) != rpc.digest(other)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(' {"a":1}', '{"a":1} ', '{"a":1}\r\n', "\t[1]", "[1]\n", '"x"', "1", "null"),
+        *('{"a":1}{}', '{"a":1} x', '{"a":1}\u00a0', '{"a":', "{", "{}}", '{"a":nul}', "", " "),
+    ],
+)
+def test_blanks_around_a_value_are_read_over_and_nothing_else_is(text: str) -> None:
+    try:
+        wanted = json.loads(text)
+    except ValueError:
+        with pytest.raises(json.JSONDecodeError):
+            numbers.Reader().read(text)
+    else:
+        assert numbers.Reader().read(text) == wanted
 
 
 def test_what_is_no_json_stays_unreadable_and_unwritable() -> None:

@@ -80,20 +80,30 @@ def test_an_error_of_ours_is_logged_with_its_traceback(written: StringIO) -> Non
 async def test_requests_that_end_together_are_logged_in_order_and_before_anything_else(
     written: StringIO,
 ) -> None:
-    log.request({"number": 1})
-    log.request({"number": 2})
+    log.request(lambda: {"number": 1})
+    log.request(lambda: {"number": 2})
     assert written.getvalue() == ""
     log.event("other")
     lines = [json.loads(line) for line in written.getvalue().splitlines()]
     assert [line["event"] for line in lines] == ["request", "request", "other"]
-    log.request({"number": 3})
+    log.request(lambda: {"number": 3})
     async with asyncio.timeout(2):
         while '"number":3' not in written.getvalue():
             await asyncio.sleep(0.01)
 
 
+async def test_a_line_that_cannot_be_made_takes_no_other_with_it(written: StringIO) -> None:
+    log.request(lambda: {"number": 1})
+    log.request(lambda: {"number": 1 // 0})
+    log.request(lambda: {"number": 3})
+    log.event("other")
+    lines = [json.loads(line) for line in written.getvalue().splitlines()]
+    assert [line["event"] for line in lines] == ["request", "line-lost", "request", "other"]
+    assert (lines[1]["of"], lines[1]["error"]) == ("request", "ZeroDivisionError")
+
+
 def test_a_request_outside_of_a_loop_is_logged_at_once(written: StringIO) -> None:
-    log.request({"text": "half a \ud800 pair", "kind": ProblemKind.NOT_FOUND})
+    log.request(lambda: {"text": "half a \ud800 pair", "kind": ProblemKind.NOT_FOUND})
     line = json.loads(written.getvalue())
     assert (line["text"], line["kind"]) == ("half a \ud800 pair", "not-found")
 
@@ -104,7 +114,7 @@ def test_a_line_says_when_to_the_millisecond(
     moments = (0.0, 1_700_000_000.0, 1_700_000_000.0625, 1_700_000_000.9999, 1_709_251_199.5)
     for moment in moments:
         monkeypatch.setattr(time, "time", lambda moment=moment: moment)
-        log.request({})
+        log.request(dict)
     found = [json.loads(line)["time"] for line in written.getvalue().splitlines()]
     assert found == [
         "1970-01-01T00:00:00.000+00:00",

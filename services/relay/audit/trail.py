@@ -80,7 +80,7 @@ class Audit:
             _CURRENT.reset(before)
             kept["ms"] = round((time.perf_counter() - started) * 1000, 1)
             self._trail.end(entry)
-            request[NOTED] = {**logged}
+            request[NOTED] = entry.line
 
     async def allowed(self, principal: Principal, slug: str, tool: str) -> None:
         """The request at hand calls this tool, and may. A press on Run is in the trail by now."""
