@@ -7,8 +7,6 @@ its own end: stated in THREAT_MODEL.md.)
 """
 
 import base64
-import hashlib
-import hmac
 import json
 import secrets
 from collections.abc import Sequence
@@ -17,6 +15,7 @@ from typing import Any
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.hmac import HMAC
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from joserfc import jwt
 from joserfc.errors import JoseError
@@ -59,7 +58,7 @@ class Seal:
             raise ValueError(f"a seal needs keys of at least {MIN_KEY_BYTES} bytes")
         self._ciphers = [AESGCM(_derive(key, "seal")) for key in keys]
         # keyed once, and copied for each digest
-        self._index = hmac.new(_derive(index, "index"), digestmod=hashlib.sha256)
+        self._index = HMAC(_derive(index, "index"), SHA256())
 
     def digest(self, purpose: str, secret: str) -> str:
         """Keyed digest of a secret, 43 URL-safe characters: the address of its record."""
@@ -67,7 +66,7 @@ class Seal:
         text = f"{purpose}\0{secret}".encode(errors="surrogateescape")
         mac = self._index.copy()
         mac.update(text)
-        return base64.urlsafe_b64encode(mac.digest()).rstrip(b"=").decode()
+        return base64.urlsafe_b64encode(mac.finalize()).rstrip(b"=").decode()
 
     def seal(self, key: str, record: dict[str, Any], expires: float) -> bytes:
         """Seal a JSON record for one key of Redis or of ours. `expires`: Unix seconds, inside."""

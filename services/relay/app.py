@@ -123,7 +123,7 @@ def build(
         TokenSeen(store, seal, clock, config.trusted_proxies),
     )
     guesses = Guesses(store, seal, clock, config.trusted_proxies)
-    identify = Bearer(store, tokens, sessions, seen, limits, guesses, entitling.admission).identify
+    bearer = Bearer(store, tokens, sessions, seen, limits, guesses, entitling.admission)
     bridge = Bridge(asker, parts.calls, offered)
     merge = Merge(asker, catalog, parts.calls, Cursors(seal, clock))
     endless = Endless()
@@ -143,7 +143,7 @@ def build(
     )
     listen = Listen(gate, listener, catalog, endless)
     modern = Modern(eras, passage, bridge, merge, parts.calls, asker, listen)
-    mcp = Mcp(gate, identify, watch, modern, sessioned, audit, limits)
+    mcp = Mcp(gate, bearer.again, watch, modern, sessioned, audit, limits)
     metadata = Metadata(config.public_url, passports)
 
     public = web_app.build(
@@ -151,7 +151,7 @@ def build(
         public_routes(mcp, metadata, config.public_url),
         config=config,
         render=render(config.public_url),
-        identify={Access.BEARER: identify},
+        identify={Access.BEARER: bearer.identify},
         max_body=MAX_BODY_BYTES,
     )
     internal = internal_port(settings, store, clock, parts, metadata)

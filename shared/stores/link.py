@@ -119,14 +119,15 @@ class Link(asyncio.Protocol):
         reader, asked = self._reader, self._asked
         try:
             reader.feed(data)
-            while (reply := reader.gets()) is not _MORE:
+            next_reply = reader.gets
+            while (reply := next_reply()) is not _MORE:
                 if not asked:
                     raise ProtocolError("nobody asked for this")
                 first = asked[0]
                 if type(reply) not in _PLAIN:
                     first.refuse(reply)
-                first.replies.append(reply)
-                if len(first.replies) == first.count:
+                (replies := first.replies).append(reply)
+                if len(replies) == first.count:
                     asked.popleft().tell()
             if not asked and reader.has_data():
                 raise ProtocolError("nobody asked for this")

@@ -23,7 +23,7 @@ from shared.contracts.wire import MCP_PATH, RESOURCE_METADATA_PATH, TOKENS_PATH
 from shared.entitled import Admission
 from shared.ids import is_token
 from shared.stores.tokens import TokenReader
-from shared.web.routes import PRINCIPAL, Access, route_of
+from shared.web.routes import Access, route_of
 
 _MAX_REMEMBERED = 10_000
 _NO_KEYS: tuple[str, ...] = ()
@@ -69,8 +69,15 @@ class Bearer:
         """The caller. Raises SIGN_IN_NEEDED, or TOO_MANY_REQUESTS for guesses without end;
         `StoreUnavailable` when it cannot be known.
         """
+        return await self._identified(request, new=True)
+
+    async def again(self, request: web.Request) -> Principal:
+        """The caller of a request that goes on, as `identify`: it is no new one to count."""
+        return await self._identified(request, new=False)
+
+    async def _identified(self, request: web.Request, *, new: bool) -> Principal:
         values = request.headers.getall("Authorization", ())
-        caller = await self._caller(request, values) if values else None
+        caller = await self._caller(request, values, new) if values else None
         if caller is None:
             raise Problem(
                 ProblemKind.SIGN_IN_NEEDED,
@@ -82,7 +89,9 @@ class Bearer:
         await self._seen.note(caller.principal.digest, caller.token, request)
         return caller.principal
 
-    async def _caller(self, request: web.Request, values: Sequence[str]) -> _Caller | None:
+    async def _caller(
+        self, request: web.Request, values: Sequence[str], new: bool
+    ) -> _Caller | None:
         scheme, _, text = values[0].partition(" ")
         text = text.strip() if len(values) == 1 and scheme.lower() == "bearer" else ""
         digest = self._tokens.digest(text)
@@ -92,8 +101,7 @@ class Bearer:
             return None
         key, *more = before.keys if before is not None else (keys.TOKEN.key(digest),)
         counted, ending = _NO_KEYS, _NO_KEYS
-        if before is not None and PRINCIPAL not in request:
-            # later, while a stream is open, it is no new request
+        if before is not None and new:
             counted, ending = self._limits.keys(before.principal.subject, named_alone(request))
         if session := request.headers.get(SESSION_HEADER):
             more += self._sessions.keys(session)
@@ -104,7 +112,7 @@ class Bearer:
         # a token that has ended must not use up what its person may still ask
         self._callers.pop(digest, None)
         # and who holds it hears 401, at which clients get themselves a new one
-        if before is None and PRINCIPAL not in request:
+        if before is None and new:
             await self._guesses.one_more(request)
         return None
 

@@ -40,7 +40,7 @@ class Mcp:
     def __init__(
         self,
         gate: Gate,
-        identify: Identify,
+        again: Identify,
         watch: Watch,
         modern: Modern,
         sessioned: Sessioned,
@@ -49,7 +49,7 @@ class Mcp:
     ) -> None:
         self._gate = gate
         self._watch = watch
-        self._identify = identify
+        self._again = again
         self._modern = modern
         self._sessioned = sessioned
         self._in_session = in_session(sessioned.post)
@@ -120,7 +120,7 @@ class Mcp:
         began = time.monotonic()
         raw = await inbound.body(request)
         if time.monotonic() - began > SURE_SECONDS:
-            await self._identify(request)
+            await self._again(request)
             view = await view_of(self._gate, request)
         return raw, view
 
@@ -145,7 +145,7 @@ class Mcp:
 
         async def check(about: str | None) -> None:
             try:
-                now = await self._identify(request)
+                now = await self._again(request)
             except Problem as problem:
                 if problem.kind is not ProblemKind.SIGN_IN_NEEDED:
                     raise
