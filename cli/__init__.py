@@ -1,1 +1,1 @@
-"""`strad`, the operators' command: check a configuration, print its schema, make keys, audit."""
+"""`strad`, the operators' command; `__main__.py` has the list of what it does."""

@@ -1,4 +1,4 @@
-"""The `strad` command."""
+"""What an operator does on the command line. docs/operating.md says what each command needs."""
 
 import argparse
 import json
@@ -60,7 +60,7 @@ _PEOPLE = {
     "people": "let another account have an e-mail address (with auth's keys)",
     "login-link": "a one-time sign-in link that lets a person look (with auth's keys)",
     "token": "list, make and revoke a person's access tokens (with auth's keys)",
-    "sessions": "end all sessions and access tokens of a person (with auth's keys)",
+    "sessions": "end all that a person holds (with auth's keys)",
 }
 
 
@@ -72,11 +72,21 @@ def main() -> int:
         return operate(sys.argv[1:])
     if sys.argv[1:3] == ["keys", "rotate"]:
         return rotate(sys.argv[3:])
+    arguments = _parser().parse_args()
+    status: int = arguments.run(arguments)
+    return status
+
+
+def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="strad", description=__doc__)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     one = commands.add_parser("check", help="check strad.yaml and the secrets it names")
     one.add_argument(
-        "config", nargs="?", default=os.environ.get("STRAD_CONFIG", "strad.yaml"), metavar="FILE"
+        "config",
+        nargs="?",
+        default=os.environ.get("STRAD_CONFIG", "strad.yaml"),
+        metavar="FILE",
+        help="left out: STRAD_CONFIG, or strad.yaml",
     )
     one.set_defaults(run=check)
     one = commands.add_parser("schema", help="print the JSON Schema of strad.yaml")
@@ -84,22 +94,22 @@ def main() -> int:
     one = commands.add_parser(
         "keys", help="make the services' secrets in a folder; `keys rotate`: replace them"
     )
-    one.add_argument("out", metavar="FOLDER")
+    one.add_argument("out", metavar="FOLDER", help="what is there already stays")
     one.add_argument("--acl", default=str(ACL_TEMPLATE), help="template of the Redis ACL file")
     one.set_defaults(run=keys)
     one = commands.add_parser("audit", help="print the audit trail, one JSON object a line")
-    one.add_argument("--since", type=ago, default="24h", metavar="AGO", help="90m, 24h, 7d")
+    one.add_argument(
+        "--since", type=ago, default="24h", metavar="AGO", help="such as 90m or 7d; 24h if left out"
+    )
     one.add_argument("--person", metavar="WHO", help="an e-mail address, or a subject")
-    one.add_argument("--server", metavar="SLUG")
+    one.add_argument("--server", metavar="SLUG", help="of one server")
     one.set_defaults(run=audit)
     one = commands.add_parser("refresh", help="ask anew who may use what (with the relay's keys)")
     one.add_argument("email", nargs="?", help="one person; everybody if left out")
     one.set_defaults(run=refresh)
     for name, does in _PEOPLE.items():
         commands.add_parser(name, help=does)
-    arguments = parser.parse_args()
-    status: int = arguments.run(arguments)
-    return status
+    return parser
 
 
 if __name__ == "__main__":

@@ -28,15 +28,16 @@ def audit(arguments: argparse.Namespace) -> int:
     except SettingsWrong as error:
         print(error, file=sys.stderr)
     except StoreUnavailable as error:
-        print(f"Redis cannot be read: {error}\n    fix: check STRAD_REDIS", file=sys.stderr)
+        fix = "check STRAD_REDIS, and that STRAD_KEYS names the folder `auditor`"
+        print(f"Redis cannot be read: {error}\n    fix: {fix}", file=sys.stderr)
     return 1
 
 
 def ago(text: str) -> int:
-    """Seconds, from `90m`, `24h` or `7d`. Raises `ValueError`."""
+    """Seconds, from `90m`, `24h` or `7d`. Raises `ArgumentTypeError`."""
     match = re.fullmatch(r"(\d{1,6})([smhd])", text)
     if match is None:
-        raise ValueError(f"`{text}`: write how long ago, such as 90m, 24h or 7d")
+        raise argparse.ArgumentTypeError(f"`{text}`: write how long ago, such as 90m, 24h or 7d")
     return int(match[1]) * _UNITS[match[2]]
 
 
@@ -44,9 +45,10 @@ async def matching(
     trail: TrailReader, start: float, person: str | None, server: str | None
 ) -> AsyncIterator[dict[str, Any]]:
     """The entries of one person (e-mail address or subject) and one server, oldest first."""
+    email = None if person is None else person.lower()  # as the trail has them
     async for entry in trail.entries(start):
-        whose = (entry.get("email"), entry.get("subject"))
-        if (person is None or person in whose) and server in {None, entry.get("server")}:
+        whose = email == entry.get("email") or person == entry.get("subject")
+        if (person is None or whose) and server in {None, entry.get("server")}:
             yield entry
 
 

@@ -45,8 +45,7 @@ def make_keys(out: Path, acl_template: Path = ACL_TEMPLATE) -> list[Path]:
         password = _text(out / user / "redis.password", secrets.token_urlsafe(32), written)
         digest = hashlib.sha256(password.encode()).hexdigest()
         acl = acl.replace(f"#{user}-password-sha256", f"#{digest}")
-    for service in (Service.AUTH, Service.RELAY):
-        _text(out / service / APPHOST_PUBLIC, public, written)
+    _text(out / Service.RELAY / APPHOST_PUBLIC, public, written)
     _write(out / "redis" / "users.acl", acl, written)
     return written
 

@@ -20,6 +20,10 @@ class Wrong(Exception):
 class Rotation(Protocol):
     """One key. The steps give the files that they wrote; they raise `Wrong` and `OSError`."""
 
+    @property
+    def readers(self) -> str:
+        """The services that open or verify with it, by name."""
+
     def state(self, out: Path) -> str:
         """How it stands, and what comes next."""
 

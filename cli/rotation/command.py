@@ -38,7 +38,9 @@ KEYS: dict[str, Rotation] = {
     "identity": Signing(
         IDENTITY, Service.RELAY, IDENTITY_PUBLIC, (Service.RELAY,), " wait five minutes, and"
     ),
-    "apphost": Signing(APPHOST, Service.APPHOST, APPHOST_PUBLIC, (Service.AUTH, Service.RELAY)),
+    "apphost": Signing(
+        APPHOST, Service.APPHOST, APPHOST_PUBLIC, (Service.RELAY,), until="a minute"
+    ),
 }
 _NOT = {
     "index": "index.key makes the addresses of all records: a new one finds none of them. It would"
@@ -72,7 +74,8 @@ def rotate(arguments: Sequence[str]) -> int:
         return 1
     for path in written:
         print(f"wrote {path}")
-    print(key.state(out) if written else f"Nothing to do: {key.state(out)}")
+    told = key.state(out) if written else f"Nothing to do: {key.state(out)}"
+    print(f"{told}: restart {key.readers}" if written and asked.step == "drop" else told)
     return 0
 
 

@@ -14,19 +14,27 @@ from shared.signing import new_signing_key
 
 @dataclass(frozen=True, slots=True)
 class Signing:
-    """One such key. `known`: when all who verify know a new one, after the restart."""
+    """One such key. `known`: when all who verify know a new one, after the restart.
+
+    `until`: when nothing counts any more that the old one has signed.
+    """
 
     file: str
     holder: str
     public: str
     verifiers: tuple[str, ...]
     known: str = ""
+    until: str = "an hour"
+
+    @property
+    def readers(self) -> str:
+        return ", ".join(self.verifiers)
 
     def state(self, out: Path) -> str:
         if self._coming(out) is not None:
-            return f"prepared: restart {', '.join(self.verifiers)}; then{self.known} `use`"
+            return f"prepared: restart {self.readers}; then{self.known} `use`"
         if any(len(self._known(out, one)) > 1 for one in self.verifiers):
-            return f"in use, with older ones: restart {self.holder}; `drop` after an hour"
+            return f"in use, with older ones: restart {self.holder}; `drop` after {self.until}"
         return "one key"
 
     def prepare(self, out: Path) -> list[Path]:

@@ -23,7 +23,8 @@ def refresh(email: str | None) -> int:
     except SettingsWrong as error:
         print(error, file=sys.stderr)
     except StoreUnavailable as error:
-        print(f"Redis does not take it: {error}\n    fix: check STRAD_REDIS", file=sys.stderr)
+        fix = "check STRAD_REDIS, and that STRAD_KEYS names the folder `relay`"
+        print(f"Redis does not take it: {error}\n    fix: {fix}", file=sys.stderr)
     else:
         print(f"Asked about anew from now on: {email or 'everybody'}.")
         return 0

@@ -1,5 +1,6 @@
 """`strad audit`: the operator reads the trail with a key and a Redis user of his own."""
 
+import argparse
 import asyncio
 import json
 import os
@@ -55,7 +56,7 @@ def test_the_trail_is_printed_by_time_person_and_server(tmp_path: Path) -> None:
         whole = ["ada-wiki", "ada-tickets", "bob-wiki", "bob-tickets"]
         for arguments, expected in (
             ((), whole),
-            (("--person", "ada@strad.test"), whole[:2]),
+            (("--person", "Ada@strad.test"), whole[:2]),
             (("--person", "subject-of-bob", "--server", "wiki"), ["bob-wiki"]),
             (("--server", "unknown"), []),
         ):
@@ -68,6 +69,7 @@ def test_the_trail_is_printed_by_time_person_and_server(tmp_path: Path) -> None:
         done = run(server, keys="relay")
         assert done.returncode == 1
         assert done.stdout == ""
+        assert "names the folder `auditor`" in done.stderr
     done = run(server)
     assert (done.returncode, done.stderr.startswith("Redis cannot be read")) == (1, True)
 
@@ -79,5 +81,11 @@ def test_how_long_ago_is_written_like_this(text: str, seconds: int) -> None:
 
 @pytest.mark.parametrize("text", ["", "1", "h", "-1h", "1w", "1h "])
 def test_anything_else_is_refused(text: str) -> None:
-    with pytest.raises(ValueError, match="how long ago"):
+    with pytest.raises(argparse.ArgumentTypeError, match="how long ago"):
         ago(text)
+
+
+def test_the_command_says_how_it_is_written() -> None:
+    command = [sys.executable, "-m", "cli", "audit", "--since", "1w"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (done.returncode, "write how long ago" in done.stderr) == (2, True)

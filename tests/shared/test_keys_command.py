@@ -13,7 +13,7 @@ from shared.key_folder import Keys
 from shared.settings import Environment
 
 EXPECTED = {
-    *(f"auth/{name}" for name in ("seal.key", "index.key", "redis.password", "apphost.pub.json")),
+    *(f"auth/{name}" for name in ("seal.key", "index.key", "redis.password")),
     *(f"relay/{name}" for name in ("seal.key", "index.key", "redis.password", "apphost.pub.json")),
     *("relay/grant.key", "relay/identity.json", "apphost/apphost.json", "redis/users.acl"),
     *(f"apphost/{name}" for name in ("seal.key", "index.key", "redis.password")),
@@ -56,7 +56,7 @@ def test_running_it_again_changes_nothing(tmp_path: Path) -> None:
 def test_what_is_missing_is_added_and_fits_the_rest(tmp_path: Path) -> None:
     make_keys(tmp_path)
     before = tree(tmp_path)
-    for name in ("relay/seal.key", "auth/apphost.pub.json", "redis/users.acl"):
+    for name in ("relay/seal.key", "relay/apphost.pub.json", "redis/users.acl"):
         (tmp_path / name).unlink()
     make_keys(tmp_path)
     assert tree(tmp_path) == before
@@ -76,8 +76,7 @@ def test_services_share_the_seal_and_nothing_that_proves_who_they_are(tmp_path: 
     for name in ("seal.key", "index.key"):
         assert len({files[f"{service}/{name}"] for service in Service}) == 1
     assert len({files[f"{service}/redis.password"] for service in Service}) == len(Service)
-    for service in (Service.AUTH, Service.RELAY):
-        assert "d" not in json.loads(files[f"{service}/apphost.pub.json"])
+    assert "d" not in json.loads(files["relay/apphost.pub.json"])
     private = [name for name, text in files.items() if '"d"' in text]
     assert sorted(private) == ["apphost/apphost.json", "relay/identity.json"]
 

@@ -312,3 +312,22 @@ def test_a_folder_alone_tells_how_each_key_stands(
     assert told["seal"].startswith("in use, with older ones: restart auth, relay, apphost")
     shutil.rmtree(folder)
     assert rotate([str(folder)]) == 1
+
+
+@pytest.mark.parametrize(
+    ("key", "restarts"),
+    [
+        ("seal", ["auth, relay, apphost"] * 3),
+        ("audit", ["auth, relay"] * 3),
+        ("grant", ["relay"] * 3),
+        ("identity", ["relay"] * 3),
+        ("apphost", ["relay", "apphost", "relay"]),
+    ],
+)
+def test_each_step_names_the_services_that_have_to_start_again(
+    folder: Path, key: str, restarts: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    for step, who in zip(STEPS, restarts, strict=True):
+        run(folder, step, key=key)
+        told = capsys.readouterr().out.splitlines()[-1]
+        assert told.partition("restart ")[2].partition(";")[0] == who, step

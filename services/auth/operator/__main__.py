@@ -28,7 +28,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except SettingsWrong as error:
         print(error, file=sys.stderr)
     except StoreUnavailable as error:
-        print(f"Redis does not take it: {error}\n    fix: check STRAD_REDIS", file=sys.stderr)
+        fix = "check STRAD_REDIS, and that STRAD_KEYS names the folder `auth`"
+        print(f"Redis does not take it: {error}\n    fix: {fix}", file=sys.stderr)
     except Unknown as error:
         print(f"{error}\n    fix: check the address", file=sys.stderr)
     except Wrong as error:
@@ -50,7 +51,7 @@ def _parser() -> argparse.ArgumentParser:
     one = _verb(commands, "people", "unbind", "let another account have an e-mail address")
     one.add_argument("email", type=_email)
     one.set_defaults(run=lambda desk, asked: people.unbind(desk, asked.email))
-    one = _verb(commands, "sessions", "end", "end all sessions and access tokens of a person")
+    one = _verb(commands, "sessions", "end", "end a person's sessions, access tokens and clients")
     one.add_argument("email", type=_email)
     one.set_defaults(run=lambda desk, asked: people.end(desk, asked.email))
     one = commands.add_parser("login-link", help="a one-time link that lets a person look")
@@ -70,7 +71,7 @@ def _token_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParse
     one = verb.add_parser("make", help="make one and print it, this once")
     one.add_argument("email", type=_email)
     one.add_argument("--name", required=True, help="such as the client and the machine")
-    one.add_argument("--days", type=int, default=30, help="until it ends")
+    one.add_argument("--days", type=int, default=30, help="until it ends; 30 if left out")
     one.add_argument("--server", action="append", default=[], metavar="SLUG", help="only this one")
     one.add_argument("--read-only", action="store_true", help="only tools that read")
     one.set_defaults(

@@ -19,7 +19,7 @@ async def unbind(desk: Desk, email: str) -> str:
 
 
 async def end(desk: Desk, email: str) -> str:
-    """End all sessions and tokens of a person. Raises `Unknown`."""
+    """End all sessions, tokens and clients of a person. Raises `Unknown`."""
     subject = await desk.subject(email)
     await desk.note(Event.PERSON_ENDED, subject, email)
     return f"Ended for {email}: {await desk.end(subject)}."
