@@ -226,6 +226,28 @@ async def test_answers_in_another_form_are_refused_before_a_server_hears_anythin
         assert fake.messages == []
 
 
+async def test_no_log_quotes_an_answer_that_is_refused(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO", "strad")
+    secret = "correct horse battery"
+    wrong: list[Any] = [
+        {"q": _filled(x={"y": secret})},
+        {"q": _filled(**{f"x{n}": secret for n in range(129)})},
+        {"q": {"action": secret}},
+        secret,
+    ]
+    fake = _asking()
+    async with fake.served() as url, house([{"slug": "a", "url": url}]) as h:
+        for answers in wrong:
+            body = _body(name="go", requestState="s", inputResponses=answers)
+            assert (await h.ask("a", body))[0] == 400
+        assert (await h.ask("a", _body() | {"params": secret}))[0] == 400
+    lines = [getattr(one, "fields", {}) for one in caplog.records if one.message == "request"]
+    reasons = [line["reason"] for line in lines if line["status"] == 400]
+    assert len(reasons) == 5
+    assert all(reasons)
+    assert secret not in str(reasons)
+
+
 async def test_only_a_call_of_a_page_or_a_person_says_that_somebody_can_be_asked() -> None:
     told: dict[str, Any] = {}
 

@@ -14,7 +14,7 @@ from services.relay.changes.alive import Alive, Watch
 from services.relay.console import Console
 from services.relay.gate import Gate, Way
 from services.relay.messages import rpc
-from services.relay.questions.people import Questions, check_answers, hello_of
+from services.relay.questions.people import Questions, check_answers, hello_of, mistake_of
 from services.relay.servers.ask import Asker
 from services.relay.servers.hello import CONSOLE
 from services.relay.servers.progress import Progress
@@ -159,7 +159,8 @@ def _read(raw: bytes) -> RpcBody:
         body = RpcBody.model_validate(rpc.loads_once(raw))
     except (rpc.Unreadable, ValidationError) as error:
         title = "The question to the relay cannot be understood."
-        raise Problem(ProblemKind.BAD_REQUEST, title, reason=str(error)[:300]) from error
+        reason = mistake_of(error) if isinstance(error, ValidationError) else str(error)[:300]
+        raise Problem(ProblemKind.BAD_REQUEST, title, reason=reason) from error
     if body.surface in {"open", "run"} and body.method != "tools/call":
         title = "On this surface only a tool can be called."
         raise Problem(ProblemKind.BAD_REQUEST, title, reason="surface")

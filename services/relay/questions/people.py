@@ -72,7 +72,7 @@ def check_answers(surface: Surface, method: str, params: rpc.Message) -> None:
     try:
         _ANSWERS.validate_python(params[ANSWERS])
     except ValidationError as error:
-        raise _bad(str(error)[:300]) from error
+        raise _bad(mistake_of(error)) from error
     if len(rpc.dumps(params[ANSWERS])) > MAX_BYTES:
         raise _bad(f"{ANSWERS} has more than {MAX_BYTES // 1024} KiB")
 
@@ -97,6 +97,12 @@ class Questions:
             return answer
         state = self._states.seal(way, _CALL, params, None)
         return {"result": {**rpc.Message(result), MEMBER: state}}
+
+
+def mistake_of(error: ValidationError) -> str:
+    """The first mistake and its place. What stands there is a person's word, and for no log."""
+    first = error.errors(include_url=False, include_input=False)[0]
+    return f"{'.'.join(map(str, first['loc']))}: {first['msg']}"[:300]
 
 
 def _bad(reason: str) -> Problem:
