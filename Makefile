@@ -18,7 +18,7 @@ help: ## this list
 	  /^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 ##@ Use it
-run: .venv-run/stamp ## strad and a demo on this machine, without Docker (PORT, STRAD_CONFIG, STRAD_DATA)
+run: .venv-run/stamp ## strad and a demo on this machine, without Docker (PORT, STRAD_CONFIG, STRAD_DATA, VERBOSE=1)
 	@PORT=$(PORT) exec .venv-run/bin/python -m demo.run
 
 up: ## the same in containers

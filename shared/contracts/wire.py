@@ -1,4 +1,4 @@
-"""Every header, cookie and path that crosses a process boundary, in one place."""
+"""Every header, cookie and path that services share, in one place."""
 
 from enum import StrEnum
 from typing import Final
@@ -53,7 +53,6 @@ TOKEN_PATH: Final = "/oauth/token"  # noqa: S105
 REGISTER_PATH: Final = "/oauth/register"
 REVOKE_PATH: Final = "/oauth/revoke"
 AUTHORIZATION_SERVER_METADATA_PATH: Final = "/.well-known/oauth-authorization-server"
-OPENID_METADATA_PATH: Final = "/.well-known/openid-configuration"
 AUTH_STATIC_PATH: Final = "/auth/static"
 STATIC_PATH: Final = "/static"
 APPS_PATH: Final = "/apps"

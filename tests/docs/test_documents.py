@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from cli.__main__ import main
+
 ROOT = Path(__file__).parent.parent.parent
 DOCUMENTS = sorted(
     path for path in [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("shared/**/*.md")]
@@ -16,6 +18,13 @@ TESTS = {
     for path in (ROOT / "tests").rglob("*.py")
     for name in re.findall(r"def (test_\w+)", path.read_text())
 }
+SOURCES = {
+    str(path)
+    for top in ("shared", "services", "cli", "demo", "tests")
+    for path in (ROOT / top).rglob("*.*")
+}
+_RUN = r"strad|.*\bpython -m (?:cli|services\.auth\.operator)"
+_COMMAND = re.compile(rf"^(?:{_RUN}) (keys rotate|[a-z-]+)(?: ([a-z]+)\b)?", re.MULTILINE)
 _FUNDING = re.compile(r'"funding": (?:\[[^\]]*\]|\{[^}]*\}|"[^"]*")')
 _PATH = re.compile(r"`((?:shared|services|cli|demo|deploy|docs|tests|requirements)/[\w./-]+)`")
 
@@ -33,6 +42,34 @@ def test_every_file_that_a_document_names_exists(document: Path) -> None:
         assert (ROOT / path).exists(), path
     for link in re.findall(r"\]\((?!https?:)([^)#]+)", text):
         assert (document.parent / link).exists(), link
+    for path in re.findall(r"`((?:[a-z_]+/)*[a-z_]+\.(?:py|js|mjs))`", text):
+        assert any(source.endswith(f"/{path}") for source in SOURCES), path
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_every_heading_that_a_document_leads_to_exists(document: Path) -> None:
+    for link, anchor in re.findall(r"\]\((?!https?:)([^)#]*)#([^)]+)\)", document.read_text()):
+        text = (document.parent / link if link else document).read_text()
+        headings = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+        found = {re.sub(r"[^\w -]", "", one).lower().replace(" ", "-") for one in headings}
+        assert anchor in found, f"{link}#{anchor}"
+
+
+def test_every_command_that_a_document_names_exists(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = "\n".join(document.read_text() for document in DOCUMENTS)
+    code = re.findall(r"^```\w*\n(.*?)^```|`([^`\n]+)`", text, re.MULTILINE | re.DOTALL)
+    lines = "\n".join(block or inline for block, inline in code)
+    found = set(_COMMAND.findall(lines))
+    assert len(found) > 10
+    for noun, verb in sorted(found):
+        # the others have no verb
+        words = [noun, verb] if noun in {"people", "sessions", "token"} else [noun]
+        monkeypatch.setattr("sys.argv", ["strad", *" ".join(words).split(), "--help"])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        assert (ended.value.code, capsys.readouterr().out[:6]) == (0, "usage:"), words
 
 
 def test_decisions_are_numbered_one_by_one_in_their_names_and_titles() -> None:
