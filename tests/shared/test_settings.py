@@ -8,6 +8,7 @@ import yaml
 from cli.keys import make_keys
 from shared.contracts.fields import SecretRef
 from shared.contracts.wire import Service
+from shared.key_folder import Keys
 from shared.settings import Environment, SettingsWrong, read_base
 from tests.shared.documents import GOOD, merged
 
@@ -107,8 +108,7 @@ def test_a_file_that_is_no_signing_key_is_named(variables: dict[str, str], text:
 
 def test_a_public_key_does_not_pass_for_a_private_one(variables: dict[str, str]) -> None:
     env = Environment(variables)
-    _, keys = read_base(env, Service.AUTH)
-    keys.private("apphost.pub.json")
+    Keys(env, Path(variables["STRAD_KEYS"]).parent / "relay").private("apphost.pub.json")
     assert "holds no private key" in str(env.mistakes[0])
 
 
