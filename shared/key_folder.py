@@ -19,6 +19,9 @@ if TYPE_CHECKING:  # it reads this module itself
 SEAL, INDEX, AUDIT, GRANT = "seal.key", "index.key", "audit.key", "grant.key"
 IDENTITY, IDENTITY_PUBLIC = "identity.json", "identity.pub.json"
 APPHOST, APPHOST_PUBLIC = "apphost.json", "apphost.pub.json"
+# what is there is never written over
+_MAKE_ANEW = "delete it if it is there, and run `strad keys`, which makes what is missing"
+_SIGN_ANEW = f"{_MAKE_ANEW}; of a private key delete the public half (.pub.json) too"
 
 
 def next_of(name: str) -> str:
@@ -74,7 +77,7 @@ class Keys:
             keys = [bytes.fromhex(line) for line in self._with_next(name).split()]
             return Seal(keys, bytes.fromhex(index))
         except ValueError:
-            fix = f"write hex keys of {MIN_KEY_BYTES} bytes or more; `strad keys` makes them"
+            fix = f"write hex keys of {MIN_KEY_BYTES} bytes or more, or {_MAKE_ANEW}"
             problem = f"{name} or its digests' key in {self._folder} is no key"
             self._env.wrong("STRAD_KEYS", problem, fix)
             return None
@@ -87,7 +90,7 @@ class Keys:
         """A private P-256 JWK."""
         key = next(iter(self._jwks(name)), None)
         if key is not None and not key.is_private:
-            self._env.wrong("STRAD_KEYS", f"{name} holds no private key", "run `strad keys` again")
+            self._env.wrong("STRAD_KEYS", f"{name} holds no private key", _SIGN_ANEW)
         return key
 
     def public(self, name: str) -> KeySet | None:
@@ -112,6 +115,6 @@ class Keys:
         try:
             return key_set(text)
         except ValueError:
-            fix = "run `strad keys` to make it"
-            self._env.wrong("STRAD_KEYS", f"{name} in {self._folder} is no P-256 JWK", fix)
+            problem = f"{name} in {self._folder} is no P-256 JWK"
+            self._env.wrong("STRAD_KEYS", problem, _SIGN_ANEW)
             return []

@@ -5,8 +5,8 @@ Public port (routed by the edge):
     POST GET DELETE  /mcp                      all of the caller's servers, names as `slug__name`
     POST GET DELETE  /mcp?servers=a,b          some of them; with one name: as below
     POST GET DELETE  /mcp/<slug>               one server, its own names, messages untouched
-    GET              /.well-known/oauth-protected-resource[/mcp[/<slug>]]      RFC 9728
-    GET              /mcp/.well-known/jwks.json                the key behind `Strad-Identity`
+    GET OPTIONS      /.well-known/oauth-protected-resource[/mcp[/<slug>]]      RFC 9728
+    GET              /mcp/.well-known/jwks.json                the keys behind `Strad-Identity`
 
 Internal port:
 
@@ -16,9 +16,9 @@ Internal port:
     GET              /mcp/.well-known/jwks.json        the same key set, for servers beside us
     GET              /healthz /readyz /metrics
 
-Owns in Redis: `ent:` grants, `limit:relay:` counters, `mcp:` sessions of clients and questions to
-them, `up:` sessions with servers and used assertions, `seen:tok:` last uses. Reads: `tok:` `sess:`
-`seen:sess:`. Appends to `audit:`.
+Owns in Redis: `ent:` grants, `limit:relay:` counters, `mcp:` sessions of clients, what these
+subscribe to and are asked, `up:` sessions with servers and used assertions, `seen:tok:` last uses.
+Reads: `tok:` `sess:` `seen:sess:`. Appends to `audit:`.
 
 The way of a request: `handlers/mcp.py` finds the view (`views.py`, which asks `gate.py`, the one
 way to a server) and the caller's version, and hands over to `handlers/modern.py` or

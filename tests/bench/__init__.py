@@ -9,6 +9,7 @@ rounds.py      every cell in every round, the ways taken in turn; medians
 startup.py     how long the whole stack takes to be ready, and its memory
 pages.py       what it takes to open a page in the console, and from bare_host.py
 bare_host.py   the same page from a static server, under a host page that does the least
+identity.py    what it takes to know who asks (`python -m tests.bench.identity`)
 people.py      what a large strad.yaml costs, and its grants in Redis
 sessions.py    what live sessions cost: memory of the relay and of Redis, a call among many
 streams.py     what streams cost on which nothing is said, and how soon all hear of a change

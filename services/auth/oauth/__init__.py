@@ -1,7 +1,7 @@
 """OAuth 2.1 for MCP clients: auth is the authorization server, /mcp at the relay the resource.
 
 Routes (public port)
-    GET  /.well-known/oauth-authorization-server  public     RFC 8414
+    GET  /.well-known/oauth-authorization-server  public     RFC 8414; OPTIONS too
     GET  /oauth/authorize                         signed in  the page that asks (`consent`)
     POST /oauth/authorize                         signed in  the person's answer, and the code
     POST /oauth/token                             clients    a token for a code or refresh token;
