@@ -114,6 +114,14 @@ def test_every_event_and_field_of_the_trail_has_its_row() -> None:
     assert named(events) - {"event"} == set(Event)
 
 
+def test_every_macro_is_listed_with_its_parameters() -> None:
+    table = (ROOT / "shared" / "ui" / "README.md").read_text()
+    macros = (ROOT / "shared" / "ui" / "macros.html").read_text()
+    for name, parameters in re.findall(r"{% macro (\w+)\((.*?)\) %}", macros):
+        plain = ", ".join(one.partition("=")[0].strip() for one in parameters.split(","))
+        assert f"{name}({plain})" in table, name
+
+
 def test_every_family_of_keys_stands_with_its_owner_and_every_channel_by_its_name() -> None:
     rows = {
         service: named(line.split("|")[2])
