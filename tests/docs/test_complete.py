@@ -13,9 +13,10 @@ from services.auth.refusals import Reason as SignInReason
 from shared import keys, metrics
 from shared.contracts.access import Reason
 from shared.contracts.audit import Event, Kept, Logged
-from shared.contracts.config import Config
+from shared.contracts.config import Config, Server
+from shared.contracts.limits import LimitRules
 from shared.contracts.problems import STATUS
-from shared.contracts.wire import Service
+from shared.contracts.wire import Service, Surface
 
 ROOT = Path(__file__).parent.parent.parent
 LOG, OPERATING, ARCHITECTURE = (
@@ -70,6 +71,16 @@ def test_the_example_shows_every_setting() -> None:
     assert set(settings_of(Config)) - shown == set()
 
 
+def test_every_limit_stands_in_the_table_with_its_default() -> None:
+    rows = re.findall(r"^\| (.*?) \| .* \| (.*) \|$", section(OPERATING, "Limits"), re.MULTILINE)
+    told = {name: default for names, default in rows for name in named(names)}
+    assert told.pop("at_once") == str(Server.model_fields["at_once"].default)
+    assert told.pop("per_minute") == told["limits.server"]
+    assert told == {
+        f"limits.{name}": f"{field.default:,}" for name, field in LimitRules.model_fields.items()
+    }
+
+
 def test_every_variable_stands_in_the_table_with_its_default() -> None:
     table = section(OPERATING, "Environment")
     read = {name: str(default) for name, default in given("env", "text", "port")}
@@ -110,8 +121,9 @@ def test_every_event_and_field_of_the_trail_has_its_row() -> None:
     table = section(OPERATING, "The audit trail")
     fields = {*Kept.__annotations__, *Logged.__annotations__, "running"}
     assert named(column(table, 0)) | {"token"} == fields  # that one is in the row of `session`
-    (events,) = (line for line in table.splitlines() if line.startswith("| `event` |"))
-    assert named(events) - {"event"} == set(Event)
+    for field, values in (("event", Event), ("surface", Surface)):
+        (row,) = (line for line in table.splitlines() if line.startswith(f"| `{field}` |"))
+        assert named(row) - {field} == set(values)
 
 
 def test_every_macro_is_listed_with_its_parameters() -> None:
