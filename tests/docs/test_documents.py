@@ -1,5 +1,6 @@
 """Documents that lie fail: the tests, files and commands that they name exist."""
 
+import ast
 import json
 import re
 import subprocess
@@ -23,6 +24,7 @@ SOURCES = {
     for top in ("shared", "services", "cli", "demo", "tests")
     for path in (ROOT / top).rglob("*.*")
 }
+OTHERS = {str(document) for document in DOCUMENTS}
 _RUN = r"strad|.*\bpython -m (?:cli|services\.auth\.operator)"
 _COMMAND = re.compile(rf"^(?:{_RUN}) (keys rotate|[a-z-]+)(?: ([a-z]+)\b)?", re.MULTILINE)
 _FUNDING = re.compile(r'"funding": (?:\[[^\]]*\]|\{[^}]*\}|"[^"]*")')
@@ -70,6 +72,13 @@ def test_every_command_that_a_document_names_exists(
         with pytest.raises(SystemExit) as ended:
             main()
         assert (ended.value.code, capsys.readouterr().out[:6]) == (0, "usage:"), words
+
+
+def test_every_file_that_a_docstring_names_exists() -> None:
+    for path in (Path(source) for source in sorted(SOURCES) if source.endswith(".py")):
+        text = ast.get_docstring(ast.parse(path.read_text())) or ""
+        for name in re.findall(r"(?<![\w/*.-])((?:[\w-]+/)*[\w-]+\.(?:py|js|mjs|md|html))\b", text):
+            assert any(source.endswith(f"/{name}") for source in SOURCES | OTHERS), (path, name)
 
 
 def test_decisions_are_numbered_one_by_one_in_their_names_and_titles() -> None:
