@@ -73,7 +73,7 @@ class Logged(TypedDict, total=False):
 class Kept(TypedDict, total=False):
     """What the trail alone says: no log names a person's address, or what a tool was given.
 
-    The others a line of the log has of its own.
+    The others a line of the log has of its own, but for `method`: there it is that of HTTP.
     """
 
     event: str

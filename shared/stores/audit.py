@@ -2,7 +2,7 @@
 
 Entries are sealed under a key of their own: a dump names nobody, and an entry that somebody else
 wrote into Redis does not open. Whoever holds a service's Redis password can remove entries; the
-same facts stand in the service's log.
+service's log tells what happened too.
 
 A denial, and what a person confirmed, is appended before it takes effect. What is allowed waits for
 at most BATCH_SECONDS and is appended together: a crash loses that much and no more. A request that
