@@ -192,6 +192,22 @@ async def test_a_link_of_a_machine_that_may_make_none_any_more_is_worth_nothing(
     assert (await followed(auth, auth.browser(), auth.url + path_of_operators)).status == 200
 
 
+async def test_a_machine_that_may_make_links_from_now_on_makes_one_without_a_restart(
+    start_both: StartBoth, tmp_path: Path
+) -> None:
+    path, none = tmp_path / "strad.yaml", DESK | {"login_links": False, "servers": ["news"]}
+    auth = await with_machines(start_both, none, config_path=path)
+    await auth.signed_in()
+    refused = await desk(auth).link()
+    assert (refused.status, refused.body["error"]) == (400, "unauthorized_client")
+    written(auth, path, DESK)
+
+    async def made() -> bool:
+        return (await desk(auth).link()).status == 201
+
+    await eventually(made)
+
+
 async def test_who_may_not_sign_in_any_more_gets_no_link(
     start_both: StartBoth, tmp_path: Path
 ) -> None:
