@@ -1,6 +1,5 @@
 """Real sockets for the demo MCP servers: the server on uvicorn, the relay's keys on aiohttp."""
 
-import asyncio
 import contextlib
 import time
 from collections.abc import AsyncIterator, Callable
@@ -9,7 +8,6 @@ from typing import Any, Literal
 from uuid import uuid4
 
 import httpx2
-import uvicorn
 from aiohttp import web
 from joserfc import jwt
 from joserfc.jwk import OKPKey
@@ -18,6 +16,7 @@ from mcp.client.streamable_http import streamable_http_client
 from starlette.types import ASGIApp
 
 from demo.serve import Address, bind
+from tests.asgi import serving
 
 Era = Literal["legacy", "2026-07-28"]
 ERAS: tuple[Era, ...] = ("legacy", "2026-07-28")
@@ -80,14 +79,8 @@ async def relay() -> AsyncIterator[Relay]:
 async def listening(create_app: Callable[[Address], ASGIApp]) -> AsyncIterator[str]:
     """The URL of a server that runs on a free port until the block ends."""
     sock, address = bind({})
-    config = uvicorn.Config(create_app(address), log_level="critical", access_log=False, ws="none")
-    server = uvicorn.Server(config)
-    task = asyncio.create_task(server.serve(sockets=[sock]))
-    try:
+    async with serving(create_app(address), sock):
         yield address.self_url
-    finally:
-        server.should_exit = True
-        await task
 
 
 @contextlib.asynccontextmanager

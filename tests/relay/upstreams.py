@@ -7,11 +7,12 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
-import uvicorn
 from aiohttp import web
 from mcp.server.apps import Apps, ResourceCsp
 from mcp.server.mcpserver import Context, MCPServer
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+
+from tests.asgi import serving
 
 PAGE = "<!doctype html><title>Toys</title>"
 PAGE_URI = "ui://toys/view.html"
@@ -84,18 +85,8 @@ async def _refuse(send: Any, text: str) -> None:
 async def served(app: Asgi, port: int = 0) -> AsyncIterator[str]:
     """An ASGI application, on a port of its own if none is named; the address of its /mcp."""
     sock = socket.create_server(("127.0.0.1", port))
-    # asyncio does this for sockets of its own; without it each answer waits for an acknowledgement
-    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    config = uvicorn.Config(app, log_level="critical", timeout_graceful_shutdown=1)
-    server = uvicorn.Server(config)
-    task = asyncio.create_task(server.serve([sock]))
-    while not server.started:
-        await asyncio.sleep(0.01)
-    try:
+    async with serving(app, sock):
         yield f"http://127.0.0.1:{sock.getsockname()[1]}/mcp"
-    finally:
-        server.should_exit = True
-        await task
 
 
 def sdk_app(server: MCPServer, era: str = "both", **options: Any) -> Asgi:
