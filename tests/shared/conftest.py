@@ -1,8 +1,7 @@
 """One Valkey for all tests of this folder, and stores of either kind."""
 
-import asyncio
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import dataclass
 
 import pytest
@@ -30,20 +29,16 @@ class Clock:
     def __call__(self) -> float:
         return self.now
 
+    def turn(self, seconds: float) -> None:
+        self.now += seconds
+
 
 @dataclass
 class Stand:
-    """A store and a way to let time pass in it."""
+    """A store and a way to let time pass in it: `later(seconds)`."""
 
     store: KeyValue
-    clock: Clock | None
-
-    async def wait(self, seconds: float) -> None:
-        """Turn the clock, or wait where time is the server's own."""
-        if self.clock is not None:
-            self.clock.now += seconds
-        else:
-            await asyncio.sleep(seconds)
+    later: Callable[[float], None]
 
 
 @pytest.fixture(params=["memory", "valkey", "valkey, through the client"])
@@ -51,7 +46,7 @@ async def stand(request: pytest.FixtureRequest) -> AsyncIterator[Stand]:
     """Each test that asks for this runs on each kind of store."""
     if request.param == "memory":
         clock = Clock()
-        yield Stand(MemoryKeyValue(clock), clock)
+        yield Stand(MemoryKeyValue(clock), clock.turn)
         return
     server: Valkey = request.getfixturevalue("server")
     with server.admin() as admin:
@@ -61,7 +56,7 @@ async def stand(request: pytest.FixtureRequest) -> AsyncIterator[Stand]:
     else:  # as for an address of TLS, or one with settings in it
         url = f"{server.url}?max_connections=100"
         store = connect(url, Service.AUTH, server.password(Service.AUTH))
-    yield Stand(store, None)
+    yield Stand(store, server.later)
     await store.close()
 
 

@@ -39,14 +39,14 @@ async def test_any_bytes_come_back_as_they_were(store: KeyValue, value: bytes) -
 async def test_putting_again_replaces_value_and_end(stand: Stand) -> None:
     await stand.store.put(KEY, b"old", 1)
     await stand.store.put(KEY, b"new", 60)
-    await stand.wait(1.2)
+    stand.later(1.2)
     assert await stand.store.get(KEY) == b"new"
 
 
 async def test_a_value_ends_on_time(stand: Stand) -> None:
     await stand.store.put(KEY, b"value", 1)
     await stand.store.index_add(SET, "member", 1)
-    await stand.wait(1.2)
+    stand.later(1.2)
     assert await stand.store.get(KEY) is None
     assert await stand.store.get_many([KEY]) == [None]
     assert await stand.store.index(SET) == set()
@@ -68,7 +68,7 @@ async def test_adding_keeps_what_is_there(store: KeyValue) -> None:
 
 async def test_adding_is_possible_again_after_the_end(stand: Stand) -> None:
     await stand.store.add(KEY, b"first", 1)
-    await stand.wait(1.2)
+    stand.later(1.2)
     assert await stand.store.add(KEY, b"second", 60) is True
 
 
@@ -81,7 +81,7 @@ async def test_counting_begins_with_one_and_ends_when_the_first_said(stand: Stan
     assert [await stand.store.count(KEY, 1), await stand.store.count(KEY, 60)] == [1, 2]
     assert await stand.store.count(OTHER, 60) == 1
     assert await stand.store.get(KEY) == b"2"
-    await stand.wait(1.2)
+    stand.later(1.2)
     assert await stand.store.count(KEY, 60) == 1
     await stand.store.remove(KEY)
     assert await stand.store.count(KEY, 60) == 1
@@ -141,20 +141,20 @@ async def test_the_set_that_is_returned_is_the_callers_own(store: KeyValue) -> N
 async def test_a_later_member_with_a_shorter_life_does_not_shorten_the_set(stand: Stand) -> None:
     await stand.store.index_add(SET, "long", 60)
     await stand.store.index_add(SET, "short", 1)
-    await stand.wait(1.2)
+    stand.later(1.2)
     assert await stand.store.index(SET) == {"long", "short"}
 
 
 async def test_a_later_member_with_a_longer_life_stretches_the_set(stand: Stand) -> None:
     await stand.store.index_add(SET, "short", 1)
     await stand.store.index_add(SET, "long", 60)
-    await stand.wait(1.2)
+    stand.later(1.2)
     assert await stand.store.index(SET) == {"long", "short"}
 
 
 async def test_a_set_that_ended_starts_empty(stand: Stand) -> None:
     await stand.store.index_add(SET, "old", 1)
-    await stand.wait(1.2)
+    stand.later(1.2)
     await stand.store.index_add(SET, "new", 60)
     assert await stand.store.index(SET) == {"new"}
 
