@@ -100,11 +100,15 @@ async def test_a_server_that(fault: str) -> None:
         fake.served() as url,
         house([{"slug": "x", "url": url, "timeout": 1}]) as h,
     ):
-        got, body = await h.modern("/mcp/x", "tools/call", {"name": "go"})
+        one, merged = await asyncio.gather(
+            h.modern("/mcp/x", "tools/call", {"name": "go"}),
+            h.modern("/mcp", "tools/call", {"name": "x__go"}),
+        )
+        got, body = one
         assert (got, body["id"], body["error"]["code"]) == (status, 7, -32603)
         assert body["error"]["data"]["kind"] == kind
         assert "result" not in body
-        got, body = await h.modern("/mcp", "tools/call", {"name": "x__go"})
+        got, body = merged
         assert (got, body["error"]["data"]["kind"]) == (status, kind)
 
 
@@ -182,9 +186,10 @@ async def test_a_stream_without_anything_in_it_is_no_answer() -> None:
 
 
 async def test_a_caller_who_leaves_cancels_the_call_at_the_server() -> None:
-    left = asyncio.Event()
+    began, left = asyncio.Event(), asyncio.Event()
 
     async def call(_: Any, __: Any) -> None:
+        began.set()
         try:
             await asyncio.sleep(30)
         finally:
@@ -195,9 +200,10 @@ async def test_a_caller_who_leaves_cancels_the_call_at_the_server() -> None:
         house([{"slug": "x", "url": url, "timeout": 20}]) as h,
     ):
         for path, name in (("/mcp/x", "go"), ("/mcp", "x__go")):
+            began.clear()
             left.clear()
             task = asyncio.create_task(h.modern(path, "tools/call", {"name": name}))
-            await asyncio.sleep(0.3)
+            await asyncio.wait_for(began.wait(), 5)
             task.cancel()
             async with asyncio.timeout(2):
                 await left.wait()

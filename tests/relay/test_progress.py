@@ -111,7 +111,8 @@ def tokens(server: Fake) -> list[Any]:
     return [m["params"].get("_meta", {}).get("progressToken") for m in called]
 
 
-both_eras = pytest.mark.parametrize("era", ["modern", "legacy"])
+ERAS = ("modern", "legacy")
+both_eras = pytest.mark.parametrize("era", ERAS)
 
 
 @both_eras
@@ -262,62 +263,67 @@ async def _steady(token: Any, send: Any, seconds: float) -> None:
         await asyncio.sleep(0.25)
 
 
-@both_eras
-async def test_a_server_that_reports_has_longer_than_its_timeout(era: str) -> None:
+async def test_a_server_that_reports_has_longer_than_its_timeout() -> None:
     async def work(token: Any, send: Any) -> None:
         await _steady(token, send, 2)
 
-    async with (
-        fake(era, work).served() as url,
-        house([{"slug": "a", "url": url, "timeout": 1}]) as h,
-    ):
-        last = (await lines(h, call_of()))[-1]
-        assert last["result"]["structuredContent"] == {"n": 7}
-        status, problem = await h.ask("a", call_of())
-        assert (status, problem["type"]) == (504, "urn:strad:problem:upstream-timeout")
+    async def one(era: str) -> None:
+        async with (
+            fake(era, work).served() as url,
+            house([{"slug": "a", "url": url, "timeout": 1}]) as h,
+        ):
+            told_of, not_told_of = await asyncio.gather(lines(h, call_of()), h.ask("a", call_of()))
+            assert told_of[-1]["result"]["structuredContent"] == {"n": 7}, era
+            status, problem = not_told_of
+            assert (status, problem["type"]) == (504, "urn:strad:problem:upstream-timeout"), era
+
+    await asyncio.gather(*map(one, ERAS))  # each only waits
 
 
-@both_eras
-async def test_a_server_that_falls_silent_has_its_timeout_and_no_more(era: str) -> None:
+async def test_a_server_that_falls_silent_has_its_timeout_and_no_more() -> None:
     async def work(token: Any, send: Any) -> None:
         await send(told(token, 1))
         await asyncio.sleep(10)
 
-    async with (
-        fake(era, work).served() as url,
-        house([{"slug": "a", "url": url, "timeout": 1}]) as h,
-    ):
-        async with asyncio.timeout(3):
-            said, last = await lines(h, call_of())
-        assert said == {"progress": {"progress": 1}}
-        assert last["problem"]["type"] == "urn:strad:problem:upstream-timeout"
-        assert last["problem"]["status"] == 504
+    async def one(era: str) -> None:
+        async with (
+            fake(era, work).served() as url,
+            house([{"slug": "a", "url": url, "timeout": 1}]) as h,
+        ):
+            async with asyncio.timeout(3):
+                said, last = await lines(h, call_of())
+            assert said == {"progress": {"progress": 1}}, era
+            assert last["problem"]["type"] == "urn:strad:problem:upstream-timeout", era
+            assert last["problem"]["status"] == 504, era
+
+    await asyncio.gather(*map(one, ERAS))  # each only waits
 
 
-@both_eras
-async def test_no_progress_keeps_a_call_open_for_ever(
-    era: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_no_progress_keeps_a_call_open_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Server, "longest", 2)
-    gone = asyncio.Event()
 
-    async def work(token: Any, send: Any) -> None:
-        try:
-            await _steady(token, send, 30)
-        finally:
-            gone.set()
+    async def one(era: str) -> None:
+        gone = asyncio.Event()
 
-    async with (
-        fake(era, work).served() as url,
-        house([{"slug": "a", "url": url, "timeout": 1}]) as h,
-    ):
-        async with asyncio.timeout(4):
-            last = (await lines(h, call_of()))[-1]
-        assert last["problem"]["type"] == "urn:strad:problem:upstream-timeout"
-        assert "2 s" in last["problem"]["detail"]
-        if era == "modern":  # an older server hears of it by a message
-            async with asyncio.timeout(5):
-                await gone.wait()
+        async def work(token: Any, send: Any) -> None:
+            try:
+                await _steady(token, send, 30)
+            finally:
+                gone.set()
+
+        async with (
+            fake(era, work).served() as url,
+            house([{"slug": "a", "url": url, "timeout": 1}]) as h,
+        ):
+            async with asyncio.timeout(4):
+                last = (await lines(h, call_of()))[-1]
+            assert last["problem"]["type"] == "urn:strad:problem:upstream-timeout", era
+            assert "2 s" in last["problem"]["detail"], era
+            if era == "modern":  # an older server hears of it by a message
+                async with asyncio.timeout(5):
+                    await gone.wait()
+
+    await asyncio.gather(*map(one, ERAS))  # each only waits
 
 
 def test_the_longest_that_a_call_may_take_is_bounded() -> None:

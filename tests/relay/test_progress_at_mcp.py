@@ -9,6 +9,7 @@ from aiohttp import web
 
 from tests.relay.house import House, house
 from tests.relay.test_progress import (
+    ERAS,
     both_eras,
     fake,
     streaming,
@@ -75,32 +76,33 @@ async def test_across_versions_and_in_the_merged_view_the_token_stays_here(
         assert second is None
 
 
-@both_eras
-@pytest.mark.parametrize(("path", "name"), [("/mcp/a", "go"), ("/mcp", "a__go")])
-async def test_a_server_that_reports_has_longer_and_one_that_falls_silent_has_not(
-    era: str, path: str, name: str
-) -> None:
-    silent = False
+async def test_a_server_that_reports_has_longer_and_one_that_falls_silent_has_not() -> None:
+    async def one(era: str, path: str, name: str) -> None:
+        silent = False
 
-    async def work(token: Any, send: Any) -> None:
-        for number in range(6):
-            await send(told(token, number))
-            await asyncio.sleep(0.3)
-            if silent:
-                await asyncio.sleep(10)
+        async def work(token: Any, send: Any) -> None:
+            for number in range(6):
+                await send(told(token, number))
+                await asyncio.sleep(0.3)
+                if silent:
+                    await asyncio.sleep(10)
 
-    async with (
-        fake(era, work).served() as url,
-        house([{"slug": "a", "url": url, "timeout": 1}]) as h,
-    ):
-        messages = await _events(h, path, name, {"progressToken": 1})
-        assert messages[-1]["result"]["structuredContent"] == {"n": 7}
-        assert len(messages) == 7
-        silent = True
-        async with asyncio.timeout(3):
-            *_, last = await _events(h, path, name, {"progressToken": 1})
-        assert last["id"] == 7
-        assert last["error"]["data"]["kind"] == "upstream-timeout"
+        async with (
+            fake(era, work).served() as url,
+            house([{"slug": "a", "url": url, "timeout": 1}]) as h,
+        ):
+            messages = await _events(h, path, name, {"progressToken": 1})
+            assert messages[-1]["result"]["structuredContent"] == {"n": 7}, (era, path)
+            assert len(messages) == 7, (era, path)
+            silent = True
+            async with asyncio.timeout(3):
+                *_, last = await _events(h, path, name, {"progressToken": 1})
+            assert last["id"] == 7, (era, path)
+            assert last["error"]["data"]["kind"] == "upstream-timeout", (era, path)
+
+    # each only waits: all of them at once
+    ways = [("/mcp/a", "go"), ("/mcp", "a__go")]
+    await asyncio.gather(*(one(era, *way) for era in ERAS for way in ways))
 
 
 async def test_a_call_at_work_ends_with_the_token_that_made_it() -> None:
