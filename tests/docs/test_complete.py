@@ -117,6 +117,13 @@ def test_every_reason_has_its_row() -> None:
     assert {*map(str, Reason), *map(str, SignInReason)} - told == set()
 
 
+def test_every_reason_that_a_client_hears_is_explained() -> None:
+    source = "".join(path.read_text() for path in (ROOT / "services" / "relay").rglob("*.py"))
+    heard = set(re.findall(r'(?:"reason": |StateRefused\()"([a-z-]+)"', source))
+    views = (ROOT / "docs" / "views.md").read_text().replace("reason: ", "")
+    assert heard - {"state-missing"} <= named(views)  # that one apphost hears
+
+
 def test_every_event_and_field_of_the_trail_has_its_row() -> None:
     table = section(OPERATING, "The audit trail")
     fields = {*Kept.__annotations__, *Logged.__annotations__, "running"}
