@@ -3,6 +3,7 @@
 import argparse
 import json
 import os
+import shlex
 import sys
 from pathlib import Path
 
@@ -51,9 +52,21 @@ def keys(arguments: argparse.Namespace) -> int:
 
 def refresh(arguments: argparse.Namespace) -> int:
     """Let nothing that is known of entitlements count any longer."""
-    from services.relay.refresh import refresh as tell  # the image that makes keys has no relay
-
+    try:
+        from services.relay.refresh import refresh as tell
+    except ModuleNotFoundError:
+        return _not_here("relay", "services.relay.refresh [EMAIL]")
     return tell(arguments.email)
+
+
+def _not_here(service: str, module: str) -> int:
+    """The image that makes keys has no services."""
+    print(
+        f"This is a command of {service}, which is not here.\n"
+        f"    fix: docker compose exec {service} python -m {module}",
+        file=sys.stderr,
+    )
+    return 1
 
 
 _PEOPLE = {
@@ -67,8 +80,10 @@ _PEOPLE = {
 def main() -> int:
     """Entry point; returns the exit status."""
     if sys.argv[1:] and sys.argv[1] in _PEOPLE:
-        from services.auth.operator.__main__ import main as operate  # as for `refresh`
-
+        try:
+            from services.auth.operator.__main__ import main as operate
+        except ModuleNotFoundError:
+            return _not_here("auth", f"services.auth.operator {shlex.join(sys.argv[1:])}")
         return operate(sys.argv[1:])
     if sys.argv[1:3] == ["keys", "rotate"]:
         return rotate(sys.argv[3:])
