@@ -88,6 +88,13 @@ def test_every_variable_stands_in_the_table_with_its_default() -> None:
     assert set(read.values()) == named(column(table, 2))
 
 
+def test_the_settings_of_the_containers_stand_in_the_environment_that_is_to_be_copied() -> None:
+    compose = (ROOT / "docker-compose.yml").read_text()
+    example = (ROOT / ".env.example").read_text()
+    read = set(re.findall(r"\$\{(\w+)", compose)) - {"STRAD_PROVIDER_PORT"}  # of the demo alone
+    assert read == set(re.findall(r"^(\w+)=", example, re.MULTILINE))
+
+
 def test_every_metric_is_explained_with_its_labels() -> None:
     table = section(OPERATING, "Metrics")
     families = list(metrics.REGISTRY.collect())
