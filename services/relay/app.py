@@ -36,6 +36,7 @@ from services.relay.handlers.modern import Modern
 from services.relay.handlers.own import Own
 from services.relay.handlers.refresh import Refresh
 from services.relay.handlers.session_stream import SessionStream
+from services.relay.handlers.through import Through
 from services.relay.internal import Parts, internal_port
 from services.relay.marks import Marks
 from services.relay.merged.cursors import Cursors
@@ -131,16 +132,16 @@ def build(
     between = Between(store)
     stream_first = StreamFirst(store, sessions, offered, between)
     handshake = Handshake(eras, legacy, bridge, merge, sessions, stream_first)
-    renewal = Renewal(legacy, sessions)
     running = Running(between)
     rendezvous = Rendezvous(store, seal, clock, between)
     listener = Listener(upstream, eras, asker, LegacyHearing(upstream, legacy, pool, offered))
     subscribed = Subscribed(store, seal, clock)
     stream = SessionStream(gate, listener, catalog, subscribed, between, endless)
     own = Own(sessions, running, rendezvous, stream, bridge, merge)
-    sessioned = Sessioned(
-        handshake, sessions, renewal, passage, stream_first, legacy, own, parts.calls
+    through = Through(
+        sessions, Renewal(legacy, sessions), passage, stream_first, running, legacy, parts.calls
     )
+    sessioned = Sessioned(handshake, sessions, through, own)
     listen = Listen(gate, listener, catalog, endless)
     modern = Modern(eras, passage, bridge, merge, parts.calls, asker, listen)
     mcp = Mcp(gate, bearer.again, watch, modern, sessioned, audit, limits)

@@ -34,7 +34,7 @@ from services.relay.servers.lost import SESSION_HEADER, SessionUnknown
 from services.relay.servers.offered import Offered
 from services.relay.servers.progress import METHOD as PROGRESS
 from services.relay.servers.single import answers, single
-from services.relay.servers.upstream import Upstream
+from services.relay.servers.upstream import Sending, Upstream
 from shared import log
 from shared.contracts.problems import Problem
 
@@ -66,6 +66,7 @@ class Passage:
         alive: Alive,
         seen: Seen | None = None,
         ids: EventIds | None = None,
+        sending: Sending | None = None,
     ) -> web.StreamResponse:
         """Forward one message and its answer. `ids`: of events, in a session.
 
@@ -80,7 +81,9 @@ class Passage:
             async with (
                 alive.hold(),
                 deadline(server) as limit,
-                self._upstream.open(way, "POST", headers, raw, in_turn=takes_turn) as response,
+                self._upstream.open(
+                    way, "POST", headers, raw, in_turn=takes_turn, sending=sending
+                ) as response,
             ):
                 if response.status == 404 and SESSION_HEADER in headers:
                     raise SessionLost

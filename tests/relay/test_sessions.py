@@ -224,7 +224,7 @@ async def test_a_server_that_goes_away_between_two_calls_gives_an_error_and_then
         status, body = await _in(h, "/mcp/a", session, call)
         assert (status, body["error"]["data"]["kind"]) == (200, "upstream-unreachable")
         assert "result" not in body
-        told = _message("notifications/cancelled", requestId=1)
+        told = _message("notifications/cancelled", requestId="other")
         del told["id"]
         assert (await _in(h, "/mcp/a", session, told))[0] == 202
         fake.lose()

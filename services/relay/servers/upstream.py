@@ -27,6 +27,8 @@ from shared.contracts.wire import IDENTITY_HEADER
 _PASSED = ("Mcp-Protocol-Version", "Mcp-Method", "Mcp-Name")
 _PARAM = MCP_PARAM_HEADER_PREFIX.lower()
 
+Sending = Callable[[], None]
+
 
 def passed_on(headers: CIMultiDictProxy[str]) -> CIMultiDict[str]:
     """Those headers of a caller that belong to MCP, and no others."""
@@ -63,17 +65,24 @@ class Upstream:
         body: bytes | None = None,
         *,
         in_turn: bool = True,
+        sending: Sending | None = None,
     ) -> "Exchange":
         """One request; entered, it gives the response.
 
         `in_turn` False: for what belongs to a request that has its turn already, and for streams
-        that last.
+        that last. `sending`: done just before it is sent, when its turn has come.
         """
         places = self._turns.at(way) if in_turn else None
-        return Exchange(partial(self._send, way, verb, headers, body), way, headers, places)
+        send = partial(self._send, way, verb, headers, body, sending)
+        return Exchange(send, way, headers, places)
 
     async def _send(
-        self, way: Way, verb: str, headers: Mapping[str, str], body: bytes | None
+        self,
+        way: Way,
+        verb: str,
+        headers: Mapping[str, str],
+        body: bytes | None,
+        sending: Sending | None,
     ) -> aiohttp.ClientResponse:
         server = way.server
         url = self._urls.get(server.url) or self._urls.setdefault(server.url, URL(server.url))
@@ -81,6 +90,8 @@ class Upstream:
         if server.identity is Identity.SIGNED:
             more = {**more, IDENTITY_HEADER: self._passports.issue(way)}
         with self._breaker.of(way):
+            if sending is not None:
+                sending()
             return await self._clients.of(server).request(
                 verb,
                 url,
