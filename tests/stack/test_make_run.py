@@ -141,7 +141,7 @@ def test_a_wrong_configuration_is_explained_before_anything_starts(
 @pytest.mark.parametrize(
     ("file", "words"),
     [
-        ("keys/auth/seal.key", "`strad keys` makes them"),
+        ("keys/auth/seal.key", "run `strad keys`"),
         ("redis/appendonlydir/appendonly.aof.manifest", "manifest"),
     ],
 )
