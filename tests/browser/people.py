@@ -71,6 +71,15 @@ class Person:
         """Go to a path of the console, as if typed."""
         await self.page.goto(self.url + path)
 
+    async def open_silent(self, path: str) -> None:
+        """Go to an app whose page does not start. The host's timers have a clock to be turned."""
+        await self.page.clock.install()
+        await self.open(path)
+
+    async def late(self) -> None:
+        """After `open_silent`: so long the host waits for a page."""
+        await self.page.clock.fast_forward(8_000)
+
     async def app(self) -> Frame:
         """The frame that holds the server's page, once it is there."""
         element = await self.page.wait_for_selector("iframe", state="attached")

@@ -52,14 +52,24 @@ async def test_a_block_stands_in_the_log_with_what_helps(
     assert f"page was refused by its policy: {said}" in await lines(panel)
 
 
+async def stands_in_the_log(visitor: Person) -> None:
+    """The host has heard of a block."""
+    await visitor.app()
+    panel = await log_of(visitor)
+    await expect(panel).to_contain_text("was refused by its policy")
+    await visitor.page.keyboard.press("Escape")
+
+
 async def test_a_page_that_fails_for_want_of_storage_is_told_so(
     console: Console, visitor: Person
 ) -> None:
     console.toys.page("<!doctype html><script>localStorage.getItem('a')</script><p>never starts")
     console.toys.tool("show", "ui://t/page", annotations={"readOnlyHint": True})
-    await visitor.open("/apps/toys")
+    await visitor.open_silent("/apps/toys")
+    await stands_in_the_log(visitor)
+    await visitor.late()
     notice = visitor.page.locator("#notices > [data-name=silent]")
-    await expect(notice).to_contain_text("This page has not started", timeout=15_000)
+    await expect(notice).to_contain_text("This page has not started")
     await expect(notice).to_contain_text("Blocked: storage")
     await expect(notice).to_contain_text("An operator can set storage: memory for this app.")
 
@@ -69,11 +79,11 @@ async def test_a_page_whose_script_is_blocked_says_so_and_gives_the_text(
 ) -> None:
     console.toys.page("<!doctype html><script src='https://cdn.test.example/app.js'></script>")
     console.toys.tool("show", "ui://t/page", annotations={"readOnlyHint": True})
-    await visitor.open("/apps/toys")
+    await visitor.open_silent("/apps/toys")
+    await stands_in_the_log(visitor)
+    await visitor.late()
     notice = visitor.page.locator("#notices > [data-name=silent]")
-    await expect(notice).to_contain_text(
-        "Blocked: script-src-elem https://cdn.test.example/app.js", timeout=15_000
-    )
+    await expect(notice).to_contain_text("Blocked: script-src-elem https://cdn.test.example/app.js")
     await notice.get_by_role("button", name="Show the answer as text").click()
     await expect(visitor.page.locator("#notices")).to_contain_text("done")
 

@@ -16,6 +16,11 @@ from tests.browser.sink import Sink
 pytestmark = IN_BROWSER
 
 AFTERMATH = 1.5  # seconds in which a late request would still arrive
+# how one of them ends
+ATTEMPT = """async (id) => {
+  const all = [...room.attempts.values()].flat();
+  return (await all.find((one) => one.id === id).run()).detail;
+}"""
 
 
 async def finished(frame: Frame) -> list[dict[str, str]]:
@@ -53,9 +58,8 @@ async def test_every_attempt_of_the_hostile_page_is_refused(ada: Person, sink: S
 async def test_a_password_is_not_asked_for_and_a_colour_reaches_the_tool(
     ada: Person, sink: Sink
 ) -> None:
-    frame = await enter(ada, sink)
-    results = {one["attempt"]: one for one in await finished(frame)}
-    assert results["ask-password"]["detail"] == "decline: {}"
+    frame = await buttons_of(ada, sink)
+    assert await frame.evaluate(ATTEMPT, "ask-password") == "decline: {}"
     notice = ada.page.locator("#notices > [data-name=declined]")
     await expect(notice).to_contain_text(
         "It asks for “password”. Secrets are never asked for here."

@@ -11,7 +11,7 @@ from tests.apphost.console import Console
 from tests.apphost.fake_relay import Fault
 from tests.browser import IN_BROWSER
 from tests.browser.people import Person
-from tests.browser.probe import PROBE, RESULT, heard, probe
+from tests.browser.probe import PROBE, RESULT, heard, probe, ship
 
 pytestmark = IN_BROWSER
 
@@ -134,9 +134,12 @@ TEXT_OF = """async (result) => {
 
 
 async def test_an_empty_answer_is_told_from_none(console: Console, visitor: Person) -> None:
-    await probe(console, visitor, "?shy")
+    ship(console)
     console.toys.on_call = lambda _: {"content": []}
-    await visitor.page.get_by_role("button", name="Show the answer as text").click(timeout=12_000)
+    await visitor.open_silent("/apps/toys?shy")
+    await visitor.app()
+    await visitor.late()
+    await visitor.page.get_by_role("button", name="Show the answer as text").click()
     await expect(visitor.page.locator("#notices pre")).to_have_text("Empty result.")
     for result, text in TEXTS:
         assert await visitor.page.evaluate(TEXT_OF, result) == text

@@ -12,6 +12,7 @@ from tests.apphost.console import Console, running
 from tests.browser import IN_BROWSER
 from tests.browser.people import Person, until
 from tests.browser.probe import probe
+from tests.browser.test_blocked import stands_in_the_log
 
 pytestmark = IN_BROWSER
 
@@ -51,9 +52,11 @@ async def test_without_the_stand_in_the_notice_names_storage(
 ) -> None:
     console.toys.page(READS_FIRST)
     console.toys.tool("show", "ui://t/page")
-    await visitor.open("/apps/toys")
+    await visitor.open_silent("/apps/toys")
+    await stands_in_the_log(visitor)
+    await visitor.late()
     notice = visitor.page.locator("#notices .notice")
-    await expect(notice).to_contain_text("storage", timeout=12_000)
+    await expect(notice).to_contain_text("storage")
     assert await (await visitor.app()).locator("h1").text_content() == ""
 
 
