@@ -3,7 +3,8 @@
     need(found, what)   a tool that a machine may lack: skips loudly, or fails when
                         STRAD_REQUIRE_ALL=1 is set
     stack               strad and its demo as real processes, one for all tests of a run
-    chromium            a browser, for one test (Playwright's *async* API: tests are `async def`)
+    chromium            a browser, for the tests of one file (Playwright's *async* API: tests are
+                        `async def`, on the loop of the session: tests.browser.IN_BROWSER)
     node                the path of Node
     free_port           a TCP port
 
@@ -17,6 +18,7 @@ from collections.abc import AsyncIterator, Iterator
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import pytest
+import pytest_asyncio
 from hypothesis import HealthCheck, settings
 from playwright.async_api import Browser, async_playwright
 
@@ -61,9 +63,9 @@ def stack() -> Iterator[LiveStack]:
         yield live
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="session", scope="module")
 async def chromium() -> AsyncIterator[Browser]:
-    """A browser of this test's own. Make a context for each person: `chromium.new_context()`."""
+    """A browser of this file's own. Make a context for each person: `chromium.new_context()`."""
     found = (shutil.which(name) for name in _BROWSERS)
     path = need(next(filter(None, (*found, shutil.which(_MAC))), None), "Chromium or Chrome")
     async with async_playwright() as playwright:

@@ -164,8 +164,8 @@ def clock() -> Clock:
     return Clock()
 
 
-@pytest.fixture
-async def start_auth(clock: Clock) -> AsyncIterator[StartAuth]:
+@asynccontextmanager
+async def starting_auth(clock: Clock) -> AsyncIterator[StartAuth]:
     """Starts auth in front of any issuer."""
     async with AsyncExitStack() as stack:
         http = await stack.enter_async_context(
@@ -213,8 +213,8 @@ async def start_auth(clock: Clock) -> AsyncIterator[StartAuth]:
 StartBoth = Callable[..., Awaitable[Auth]]
 
 
-@pytest.fixture
-async def start_both(
+@asynccontextmanager
+async def starting_both(
     start_auth: StartAuth, provider_keys: Keys, clock: Clock
 ) -> AsyncIterator[StartBoth]:
     """Starts auth and the demo's provider, which can be told to misbehave (`auth.faults`)."""
@@ -239,6 +239,22 @@ async def start_both(
             auth.faults, auth.keys = app[PROVIDER].faults, keys
             return auth
 
+        yield start
+
+
+@pytest.fixture
+async def start_auth(clock: Clock) -> AsyncIterator[StartAuth]:
+    """`starting_auth` for one test."""
+    async with starting_auth(clock) as start:
+        yield start
+
+
+@pytest.fixture
+async def start_both(
+    start_auth: StartAuth, provider_keys: Keys, clock: Clock
+) -> AsyncIterator[StartBoth]:
+    """`starting_both` for one test."""
+    async with starting_both(start_auth, provider_keys, clock) as start:
         yield start
 
 

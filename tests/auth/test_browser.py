@@ -3,19 +3,23 @@
 from collections.abc import AsyncIterator, Awaitable, Callable
 
 import pytest
+import pytest_asyncio
 from aiohttp import web
 from playwright.async_api import Browser, BrowserContext, Page, Request
 
 from services.auth.operator import links
 from shared.contracts.wire import SESSION_COOKIE, SIGN_IN_COOKIE
+from tests.auth.beside import auth, start_auth, start_both
 from tests.auth.conftest import Auth, StartBoth, free_socket, serving
 from tests.auth.machine import desk, with_machines
 from tests.auth.test_people import desk_of
+from tests.browser import IN_BROWSER
 
-pytestmark = pytest.mark.browser
+__all__ = ["auth", "start_auth", "start_both"]
+pytestmark = IN_BROWSER
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="session")
 async def context(chromium: Browser) -> AsyncIterator[BrowserContext]:
     """A fresh profile, whose pages may not log an error (a blocked script or style would)."""
     errors: list[str] = []

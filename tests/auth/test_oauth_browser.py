@@ -3,10 +3,13 @@
 import pytest
 from playwright.async_api import Browser, Page, expect
 
+from tests.auth.beside import auth, start_auth, start_both
 from tests.auth.conftest import Auth
 from tests.auth.oauth_client import OAuthClient
+from tests.browser import IN_BROWSER
 
-pytestmark = pytest.mark.browser
+__all__ = ["auth", "start_auth", "start_both"]
+pytestmark = IN_BROWSER
 
 WIDE = "document.documentElement.scrollWidth > innerWidth"
 

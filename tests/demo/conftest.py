@@ -5,6 +5,7 @@ import secrets
 import socket
 from base64 import urlsafe_b64encode
 from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -112,8 +113,8 @@ def provider_keys() -> Keys:
 StartProvider = Callable[..., Awaitable[SignIn]]
 
 
-@pytest.fixture
-async def start_provider(provider_keys: Keys) -> AsyncIterator[StartProvider]:
+@asynccontextmanager
+async def starting(provider_keys: Keys) -> AsyncIterator[StartProvider]:
     """Starts a provider with other settings than the usual ones."""
     runners: list[web.AppRunner] = []
     async with ClientSession(cookie_jar=DummyCookieJar()) as http:
@@ -143,6 +144,13 @@ async def start_provider(provider_keys: Keys) -> AsyncIterator[StartProvider]:
         yield start
         for runner in runners:
             await runner.cleanup()
+
+
+@pytest.fixture
+async def start_provider(provider_keys: Keys) -> AsyncIterator[StartProvider]:
+    """`starting` for one test."""
+    async with starting(provider_keys) as start:
+        yield start
 
 
 @pytest.fixture

@@ -6,15 +6,17 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
+import pytest_asyncio
 from playwright.async_api import Browser, expect
 
 from demo.catalog.answers import catalog, hold
 from demo.catalog.identity import Caller
 from demo.catalog.server import PAGE
 from demo.catalog.shop import Shop
+from tests.browser import IN_BROWSER
 from tests.demo.page_bed import Call, Host, Shown, note, show
 
-pytestmark = pytest.mark.browser
+pytestmark = IN_BROWSER
 
 ADA = Caller("person-1", "ada@strad.test")
 CHARLES = Caller("person-2", "charles@strad.test")
@@ -37,7 +39,7 @@ def shop_for(caller: Caller | None) -> Call:
 Open = Callable[..., Awaitable[Shown]]
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="session")
 async def open_page(chromium: Browser) -> AsyncIterator[Open]:
     opened: list[Shown] = []
 

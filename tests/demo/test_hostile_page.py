@@ -4,15 +4,16 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from typing import Any
 
-import pytest
+import pytest_asyncio
 from aiohttp import web
 from aiohttp.test_utils import TestServer
 from playwright.async_api import Browser
 
 from demo.hostile.page import room
+from tests.browser import IN_BROWSER
 from tests.demo.page_bed import STRICT, Host, show
 
-pytestmark = pytest.mark.browser
+pytestmark = IN_BROWSER
 
 # What the page can see with its own eyes when nothing protects the host.
 OPEN_DOORS = {
@@ -42,7 +43,7 @@ class Sink:
         return web.Response(text=text, content_type=kind, headers=open_to_all)
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="session")
 async def sink() -> AsyncIterator[Sink]:
     made = Sink()
     app = web.Application()

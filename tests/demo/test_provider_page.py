@@ -4,14 +4,16 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
-import pytest
+import pytest_asyncio
 from aiohttp import web
 from aiohttp.test_utils import TestServer
 from playwright.async_api import Browser, Page, expect
 
-from tests.demo.conftest import SignIn, StartProvider
+from demo.provider.keys import Keys
+from tests.browser import IN_BROWSER
+from tests.demo.conftest import SignIn, StartProvider, starting
 
-pytestmark = pytest.mark.browser
+pytestmark = IN_BROWSER
 
 
 @dataclass
@@ -23,7 +25,14 @@ class Door:
     complaints: list[str]
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="session")
+async def start_provider(provider_keys: Keys) -> AsyncIterator[StartProvider]:
+    """On the browser's loop."""
+    async with starting(provider_keys) as start:
+        yield start
+
+
+@pytest_asyncio.fixture(loop_scope="session")
 async def door(chromium: Browser, start_provider: StartProvider) -> AsyncIterator[Door]:
     async def landed(_request: web.Request) -> web.Response:
         return web.Response(text="<!doctype html><title>back</title>", content_type="text/html")
