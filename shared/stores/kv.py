@@ -26,6 +26,9 @@ class KeyValue(Protocol):
     async def add(self, key: str, value: bytes, seconds: int) -> bool:
         """Store only if absent, in one step: of two callers only one gets True."""
 
+    async def replace(self, key: str, value: bytes, seconds: int) -> bool:
+        """Store only if something is there, in one step; whether it was."""
+
     async def count(self, key: str, seconds: int) -> int:
         """One more, in one step; how many since the first. The first sets the end, once."""
 

@@ -33,6 +33,12 @@ class MemoryKeyValue:
         await self.put(key, value, seconds)
         return True
 
+    async def replace(self, key: str, value: bytes, seconds: int) -> bool:
+        if await self.get(key) is None:
+            return False
+        await self.put(key, value, seconds)
+        return True
+
     async def count(self, key: str, seconds: int) -> int:
         value, end = self._values.get(key, (b"0", 0.0))
         if end <= self._clock():

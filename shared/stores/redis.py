@@ -98,6 +98,9 @@ class RedisKeyValue:
     async def add(self, key: str, value: bytes, seconds: int) -> bool:
         return bool(await self._ask(self._redis.set(key, value, ex=seconds, nx=True)))
 
+    async def replace(self, key: str, value: bytes, seconds: int) -> bool:
+        return bool(await self._ask(self._redis.set(key, value, ex=seconds, xx=True)))
+
     async def count(self, key: str, seconds: int) -> int:
         _, numbers = await self.look([], [key], [key], seconds)
         return numbers[0]

@@ -37,6 +37,24 @@ async def test_a_word_is_done_once_here_and_at_every_other_replica() -> None:
         assert (here, there) == ([{"n": 1}], [{"n": 1}])
 
 
+async def test_every_replica_hears_all_words_in_one_order_its_own_among_them() -> None:
+    store, orders = MemoryKeyValue(), (list[Any](), list[Any]())
+    async with _replica(store) as (one, _), _replica(store) as (two, _):
+        one.on("word", lambda what: None, back=orders[0].append)
+        two.on("word", orders[1].append, back=orders[1].append)
+        one.on("other", lambda what: None)
+        two.on("other", orders[1].append)
+        for n in range(6):
+            await (one, two)[n % 2].tell("word", n=n)
+        await one.tell("other", n=6)
+        async with asyncio.timeout(5):
+            while len(orders[1]) < 7:
+                await asyncio.sleep(0.01)
+    # what was done at once here is not done again
+    assert [one["n"] for one in orders[0]] == [0, 2, 4]
+    assert [one["n"] for one in orders[1]] == [1, 3, 5, 0, 1, 2, 3, 4, 5, 6]
+
+
 @pytest.mark.parametrize(
     "raw",
     [b"", b"{", b"[]", b"7", b"{}", b'{"by":"x"}', b'{"by":"x","kind":"new","what":{}}', b"\xff"],

@@ -9,6 +9,7 @@ from typing import Any
 import aiohttp
 import pytest
 
+from shared.stores.memory import MemoryKeyValue
 from shared.web.serve import GRACE_SECONDS
 from tests.relay.changing import FAKES, KINDS, ChangingLegacy, ChangingModern
 from tests.relay.house import house, write_config
@@ -146,21 +147,59 @@ async def test_a_newer_stream_of_a_session_ends_the_older_wherever_it_is(
                 assert await third.nothing()
 
 
+class SlowWords(MemoryKeyValue):
+    """A store whose words are on their way for a while."""
+
+    async def publish(self, channel: str, message: bytes) -> None:
+        await asyncio.sleep(0.05)
+        await super().publish(channel, message)
+
+
 @across
-async def test_of_streams_that_begin_at_once_one_remains(era: str, path: str, uri: str) -> None:
+@pytest.mark.parametrize("replicas", [1, 2])
+async def test_of_streams_that_begin_at_once_one_remains(
+    era: str, path: str, uri: str, replicas: int
+) -> None:
     server = FAKES[era]()
     async with (
         server.served() as url,
-        house([{"slug": "a", "url": url}]) as h,
+        house([{"slug": "a", "url": url}], store=SlowWords()) as h,
+        twin(h) as other,
         AsyncExitStack() as stack,
     ):
         caller = await OldCaller.begin(h, path)
-        opened = [stack.enter_async_context(caller.stream()) for _ in range(4)]
+        places = [h.url, other][:replicas] * 4
+        callers = [OldCaller(h, path, caller.session, at) for at in places[:4]]
+        opened = [stack.enter_async_context(one.stream()) for one in callers]
         heard = [Heard(response) for response in await asyncio.gather(*opened)]
         await server.streaming(1)
         server.grow("tools")
         await server.changed("tools")
         assert sorted([await one.next() is None for one in heard]) == [False, True, True, True]
+
+
+@across
+async def test_subscriptions_made_at_once_hold_when_each_is_answered(
+    era: str, path: str, uri: str
+) -> None:
+    server = FAKES[era]()
+    async with (
+        server.served() as url,
+        house([{"slug": "a", "url": url}]) as h,
+        twin(h) as other,
+    ):
+        caller = await OldCaller.begin(h, path)
+        async with hearing(caller):
+
+            async def subscribe(number: int) -> bool:
+                await asyncio.sleep(0.001 * number)
+                one = OldCaller(h, path, caller.session, (h.url, other)[number % 2])
+                answer = await one.ask("resources/subscribe", uri=f"{uri}{number}")
+                assert answer[-1]["result"] == {}
+                own = f"x://r{number}"
+                return any(own in server.subscriptions(stream) for stream in server.streams)
+
+            assert await asyncio.gather(*map(subscribe, range(8))) == [True] * 8
 
 
 @pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])

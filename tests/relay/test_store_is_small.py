@@ -126,8 +126,9 @@ async def test_one_person_cannot_fill_it_with_sessions_and_the_idlest_end() -> N
         alive = [await _lives(h, "ada", one) for one in begun]
         assert alive == [True, False, False, True, True, True]
         assert await _lives(h, "bob", of_bob)
-        kept = [k for k in store._values if k.startswith(keys.MCP_SESSION.prefix)]
-        assert len(kept) == 5
+        sessions = [k for k in store._values if k.startswith(keys.MCP_SESSION.prefix)]
+        # besides, for two seconds, that somebody writes down that one is used
+        assert len([k for k in sessions if ":" not in k.removeprefix(keys.MCP_SESSION.prefix)]) == 5
         # one that its client ends makes room
         await h.send("/mcp", {}, verb="DELETE", headers={"Mcp-Session-Id": begun[3]})
         begun.append(await _begin(h, "ada"))

@@ -84,6 +84,11 @@ async def opening(caller: OldCaller, at: str) -> AsyncIterator[asyncio.Queue[Any
         await asyncio.gather(task, return_exceptions=True)
 
 
+async def _after(event: asyncio.Event, reply: Any) -> Any:
+    await event.wait()
+    return reply
+
+
 async def _due(h: House, caller: OldCaller) -> bool:
     digest = h.settings.base.seal.digest("mcp-session", caller.session)
     return await h.store.get(keys.MCP_STREAM_DUE.key(digest)) is not None
@@ -165,6 +170,56 @@ async def test_calls_that_wait_together_go_on_together(monkeypatch: pytest.Monke
         await asyncio.sleep(0.05)
         async with opening(caller, other):
             assert await asyncio.gather(*calls) == [True] * 6
+
+
+async def test_who_hangs_up_while_he_waits_takes_the_word_from_nobody_else(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(stream_first, "WAIT_SECONDS", NEVER)
+    server = AsksInStream()
+    async with (
+        asyncio.timeout(20),
+        server.served() as url,
+        house([{"slug": "a", "url": url}]) as h,
+        twin(h) as other,
+    ):
+        caller = await OldCaller.begin(h, "/mcp/a")
+        leaves, stays = (asyncio.create_task(_asked(caller, *CALLS[0])) for _ in range(2))
+        await asyncio.sleep(0.1)
+        leaves.cancel()
+        await asyncio.gather(leaves, return_exceptions=True)
+        await asyncio.sleep(0.1)
+        async with opening(caller, other):
+            assert await stays is True
+
+
+async def test_a_stream_that_opened_while_a_call_was_judged_is_not_waited_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(stream_first, "WAIT_SECONDS", NEVER)
+    lists = asyncio.Event()
+
+    class Slow(AsksInStream):
+        def _reply(self, request: web.Request, message: dict[str, Any]) -> Any:
+            reply = super()._reply(request, message)
+            return _after(lists, reply) if message.get("method") == "tools/list" else reply
+
+    server = Slow()
+    async with (
+        asyncio.timeout(20),
+        server.served() as url,
+        house([{"slug": "a", "url": url}]) as h,
+        twin(h) as other,
+    ):
+        caller = await OldCaller.begin(h, "/mcp/a")
+        call = asyncio.create_task(_asked(caller, *CALLS[0]))
+        while "tools/list" not in server.methods:
+            await asyncio.sleep(0.01)
+        async with opening(caller, other):
+            while await _due(h, caller):
+                await asyncio.sleep(0.01)
+            lists.set()
+            assert await call is True
 
 
 async def test_where_the_server_has_no_stream_nothing_waits_for_one(

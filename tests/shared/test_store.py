@@ -77,6 +77,16 @@ async def test_of_fifty_who_add_one_succeeds(store: KeyValue) -> None:
     assert sum(answers) == 1
 
 
+async def test_only_what_is_there_is_replaced(stand: Stand) -> None:
+    store = stand.store
+    assert await store.replace(KEY, b"new", 60) is False
+    assert await store.get(KEY) is None
+    await store.put(KEY, b"old", 1)
+    assert await store.replace(KEY, b"new", 60) is True
+    stand.later(1.2)
+    assert await store.get(KEY) == b"new"
+
+
 async def test_counting_begins_with_one_and_ends_when_the_first_said(stand: Stand) -> None:
     assert [await stand.store.count(KEY, 1), await stand.store.count(KEY, 60)] == [1, 2]
     assert await stand.store.count(OTHER, 60) == 1
@@ -191,6 +201,7 @@ EVERY_CALL: dict[str, Callable[[KeyValue], Any]] = {
     "get_many": lambda store: store.get_many([KEY, OTHER]),
     "put": lambda store: store.put(KEY, b"x", 60),
     "add": lambda store: store.add(KEY, b"x", 60),
+    "replace": lambda store: store.replace(KEY, b"x", 60),
     "count": lambda store: store.count(keys.SESSION.key("count"), 60),
     "look": lambda store: store.look([KEY], [keys.SESSION.key("count")], [], 60),
     "remove": lambda store: store.remove(KEY),

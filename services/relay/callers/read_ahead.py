@@ -22,6 +22,7 @@ class ReadAhead:
         self._store = store
         self.put = store.put
         self.add = store.add
+        self.replace = store.replace
         self.look = store.look
         self.remove = store.remove
         self.index_add = store.index_add

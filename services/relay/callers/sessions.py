@@ -5,6 +5,7 @@ does not exist. It proves nothing: every request in it still needs its token. Se
 the digest of its id, so that any replica continues it.
 """
 
+from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any
@@ -18,11 +19,13 @@ from shared.clock import Clock
 from shared.contracts.identity import Frozen
 from shared.contracts.problems import Problem, ProblemKind
 from shared.signing import Seal, SealBroken
+from shared.stores.alone import alone
 from shared.stores.kv import KeyValue
 from shared.stores.opened import Opened
 
 IDLE_SECONDS = 30 * 60
 _TOUCH_SECONDS = 60
+_WRITE_SECONDS = 2
 MAX_PARAMS_BYTES = 16 * 1024
 _REMEMBERED = 1024
 
@@ -64,41 +67,45 @@ class McpSessions:
     async def begin(self, session: McpSession) -> str:
         """Store a new session and return its id. One too many of a person ends the idlest."""
         session_id = ids.new_secret()
-        await self.replace(session_id, session)
+        key, sealed = self.key(session_id), self._sealed(session_id, session)
+        await self._used(session_id, session)
+        await self._store.put(key, sealed, IDLE_SECONDS)
         return session_id
 
-    async def replace(self, session_id: str, session: McpSession) -> None:
-        """Store a session under an id it has already."""
-        now, key = self._clock(), self.key(session_id)
-        whose = keys.MCP_SESSIONS_OF.key(session.subject)
-        digest = self._digest(session_id)
-        ended = await self._store.used(whose, digest, now, IDLE_SECONDS, self._most)
-        if ended:
-            log.event(
-                "mcp-sessions-ended", subject=session.subject, count=len(ended), most=self._most
-            )
-            await self._store.remove(*(keys.MCP_SESSION.key(one) for one in ended))
-        # not a model's own dump: it cannot take all that JSON can say
-        params = rpc.dumps(session.params).decode()
-        record = dict(session) | {"touched": int(now), "params": params}
-        sealed = self._seal.seal(key, record, now + IDLE_SECONDS)
-        await self._store.put(key, sealed, IDLE_SECONDS)
+    async def change(self, session_id: str, **fields: Any) -> McpSession | None:
+        """The session with these fields changed, and used now; None where it has ended.
+
+        What others change at the same time stays: it is read again, and nobody else writes.
+        """
+        key = self.key(session_id)
+        async with self.alone(session_id, "record", _WRITE_SECONDS):
+            session = self._open(key, await self._store.get(key))
+            if session is None:
+                return None
+            session = session.model_copy(update=fields)
+            sealed = self._sealed(session_id, session)
+            if not await self._store.replace(key, sealed, IDLE_SECONDS):
+                return None
+        await self._used(session_id, session)
+        return session
 
     async def find(self, session_id: str, subject: str, view: str) -> McpSession | None:
         """The live session of this person on this view, or None."""
         key = self.key(session_id)
-        sealed = await self._store.get(key)
-        if sealed is None:
-            return None
-        try:
-            session = self._opened.open(key, sealed, _read)
-        except SealBroken:
-            return None
-        if session.subject != subject or session.view != view:
+        session = self._open(key, await self._store.get(key))
+        if session is None or session.subject != subject or session.view != view:
             return None
         if self._clock() - session.touched > _TOUCH_SECONDS:
-            await self.replace(session_id, session)
+            # of many that come at once after a while, one
+            touching = keys.MCP_SESSION.key("touching", self._digest(session_id))
+            if await self._store.add(touching, b"1", _WRITE_SECONDS):
+                return await self.change(session_id)
         return session
+
+    def alone(self, session_id: str, what: str, seconds: int) -> AbstractAsyncContextManager[None]:
+        """Inside, nobody else does this to the session: see `alone`."""
+        key = keys.MCP_SESSION.key("alone", what, self._digest(session_id))
+        return alone(self._store, key, seconds)
 
     def lasting(self, session_id: str, session: McpSession, alive: Alive) -> Alive:
         """`alive` while the session lasts too. A session that only listens is used as well."""
@@ -115,6 +122,30 @@ class McpSessions:
         await self._store.remove(self.key(session_id))
         whose = keys.MCP_SESSIONS_OF.key(session.subject)
         await self._store.unused(whose, self._digest(session_id))
+
+    def _open(self, key: str, sealed: bytes | None) -> McpSession | None:
+        if sealed is None:
+            return None
+        try:
+            return self._opened.open(key, sealed, _read)
+        except SealBroken:
+            return None
+
+    def _sealed(self, session_id: str, session: McpSession) -> bytes:
+        now = self._clock()
+        # not a model's own dump: it cannot take all that JSON can say
+        params = rpc.dumps(session.params).decode()
+        record = dict(session) | {"touched": int(now), "params": params}
+        return self._seal.seal(self.key(session_id), record, now + IDLE_SECONDS)
+
+    async def _used(self, session_id: str, session: McpSession) -> None:
+        whose, digest = keys.MCP_SESSIONS_OF.key(session.subject), self._digest(session_id)
+        ended = await self._store.used(whose, digest, self._clock(), IDLE_SECONDS, self._most)
+        if ended:
+            log.event(
+                "mcp-sessions-ended", subject=session.subject, count=len(ended), most=self._most
+            )
+            await self._store.remove(*(keys.MCP_SESSION.key(one) for one in ended))
 
     def event_ids(self, session_id: str) -> EventIds:
         """Ids of events in a session."""

@@ -23,10 +23,17 @@ class Between:
         self._store = store
         self._name = ids.new_id()
         self._do: dict[str, Do] = {}
+        self._back: dict[str, Do] = {}
 
-    def on(self, kind: str, do: Do) -> None:
-        """What is done, in each replica, when one tells this."""
+    def on(self, kind: str, do: Do, back: Do | None = None) -> None:
+        """What is done, in each replica, when one tells this.
+
+        `back`: what else is done here when a word of our own comes back. All hear all words in one
+        order: what comes before it was told before it, and what comes after it later.
+        """
         self._do[kind] = do
+        if back is not None:
+            self._back[kind] = back
 
     async def tell(self, kind: str, **what: rpc.Id) -> None:
         """Here it is done at once. Raises `StoreUnavailable` when the others cannot be told."""
@@ -46,8 +53,9 @@ class Between:
     def _hear(self, raw: bytes) -> None:
         try:
             told = rpc.loads(raw)
-            if told["by"] != self._name and told["kind"] in self._do:
-                self._do[told["kind"]](told["what"])
+            do = self._back if told["by"] == self._name else self._do
+            if told["kind"] in do:
+                do[told["kind"]](told["what"])
         except (rpc.Unreadable, KeyError, TypeError):
             # a replica of another version beside us: neither may silence the other
             log.warning("between-unreadable")

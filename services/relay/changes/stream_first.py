@@ -7,6 +7,7 @@ call of a session waits for the stream: shortly, for a client need not open one.
 
 import asyncio
 import contextlib
+from weakref import WeakValueDictionary
 
 from mcp_types.methods import INPUT_REQUIRED_METHODS
 
@@ -30,7 +31,8 @@ class StreamFirst:
         self._key = sessions.stream_key
         self._offered = offered
         self._between = between
-        self._waiting: dict[str, asyncio.Event] = {}
+        # as long as somebody waits: who leaves takes it from nobody else
+        self._waiting: WeakValueDictionary[str, asyncio.Event] = WeakValueDictionary()
         between.on(_WORD, lambda what: self._go_on(what["session"]))
 
     async def expect(self, session_id: str, slug: str) -> None:
@@ -64,13 +66,11 @@ class StreamFirst:
         except TimeoutError:
             with contextlib.suppress(StoreUnavailable):
                 await self._settle(key)
-        finally:
-            self._waiting.pop(key, None)
 
     async def _settle(self, key: str) -> None:
         await self._store.remove(key)
         await self._between.tell(_WORD, session=key)
 
     def _go_on(self, key: str) -> None:
-        if key in self._waiting:
-            self._waiting[key].set()
+        if (opened := self._waiting.get(key)) is not None:
+            opened.set()

@@ -118,7 +118,7 @@ class Own:
         if method == "ping":
             return {"result": {}}
         if method == logs.SET_LEVEL:
-            return await self._set_level(session_id, session, params)
+            return await self._set_level(session_id, params)
         try:
             inbound.check_name(message)
         except inbound.Rejected as rejected:
@@ -146,13 +146,10 @@ class Own:
         answer = await self._bridge.answer(way, hello, method, params, progress=progress)
         return {key: answer[key] for key in ("result", "error") if key in answer}
 
-    async def _set_level(
-        self, session_id: str, session: McpSession, params: rpc.Message
-    ) -> rpc.Message:
+    async def _set_level(self, session_id: str, params: rpc.Message) -> rpc.Message:
         level = logs.of_params(params)
         if level is None:
             text = f"params.level must be one of {', '.join(logs.LEVELS)}"
             return rpc.failure(INVALID_PARAMS, text)
-        quiet = session.model_copy(update={"log_level": level})
-        await self._sessions.replace(session_id, quiet)
+        await self._sessions.change(session_id, log_level=level)
         return {"result": {}}

@@ -15,9 +15,10 @@ from services.relay.bridge import unknown_method
 from services.relay.catalog import Catalog
 from services.relay.changes import changes
 from services.relay.changes.alive import Alive
-from services.relay.changes.between import MISSED, Between
+from services.relay.changes.between import Between
 from services.relay.changes.changes import ANYTHING, EVERY_LIST, MAX_URIS, Wanted
 from services.relay.changes.listener import Listener
+from services.relay.changes.newest import Newest
 from services.relay.changes.seen import Seen
 from services.relay.changes.subscribed import Subscribed
 from services.relay.changes.telling import READY_SECONDS, Telling, by_server, together
@@ -54,13 +55,9 @@ class SessionStream:
         self._subscribed = subscribed
         self._between = between
         self._endless = endless
-        self._streams: dict[tuple[str, str], tuple[Telling, asyncio.Event]] = {}
+        self._newest = Newest(between)
         self._waiting: dict[str, asyncio.Event] = {}
-        between.on("stream-opened", lambda what: self._end(what["session"], what["stream"]))
-        between.on("session-ended", lambda what: self._end(what["session"], ""))
-        between.on("subscribed", lambda what: self._look_again(what["session"]))
-        between.on(MISSED, lambda _: self._look_again(None))
-        between.on("resources-heard", lambda what: self._heard(what["session"]))
+        between.on("resources-heard", lambda what: self._heard(what["change"]))
 
     async def get(
         self, request: web.Request, view: View, hello: Hello, place: str, alive: Alive
@@ -75,9 +72,9 @@ class SessionStream:
         try:
             async with (
                 lasting(self._gate, view, alive).hold(),
-                self._newest(telling, place) as again,
+                self._newest.of(place, telling) as changes,
                 telling.listening(lists) as honoured,
-                self._resources(telling, view, place, again),
+                self._resources(telling, view, place, changes),
             ):
                 told = together(view, EVERY_LIST, honoured)
                 await out.begin()
@@ -113,7 +110,7 @@ class SessionStream:
     async def end(self, place: str) -> None:
         """The session has ended: so does its stream, at whichever replica."""
         await self._subscribed.end(place)
-        await self._between.tell("session-ended", session=place)
+        await self._newest.end(place)
 
     async def _offered(self, view: View, hello: Hello) -> bool:
         pace = Pace()
@@ -131,22 +128,10 @@ class SessionStream:
         return any(await asyncio.gather(*(one(way) for way in view.ways)))
 
     @asynccontextmanager
-    async def _newest(self, telling: Telling, place: str) -> AsyncIterator[asyncio.Event]:
-        """From here on it is the session's stream. The event: its subscriptions have changed."""
-        name, again = ids.new_id(), asyncio.Event()
-        self._streams[place, name] = (telling, again)
-        try:
-            # known before it is told: of two that begin at once, one ends the other
-            await self._between.tell("stream-opened", session=place, stream=name)
-            yield again
-        finally:
-            del self._streams[place, name]
-
-    @asynccontextmanager
     async def _resources(
-        self, telling: Telling, view: View, place: str, again: asyncio.Event
+        self, telling: Telling, view: View, place: str, changes: asyncio.Queue[str]
     ) -> AsyncIterator[None]:
-        task = asyncio.create_task(self._listen_anew(telling, view, place, again))
+        task = asyncio.create_task(self._listen_anew(telling, view, place, changes))
         try:
             yield
         finally:
@@ -154,42 +139,36 @@ class SessionStream:
             await asyncio.gather(task, return_exceptions=True)
 
     async def _listen_anew(
-        self, telling: Telling, view: View, place: str, again: asyncio.Event
+        self, telling: Telling, view: View, place: str, changes: asyncio.Queue[str]
     ) -> None:
         """Listen to what the session has subscribed to, and anew when that has changed."""
+        heeded: list[str] = []
         async with AsyncExitStack() as now:
             while True:
-                again.clear()
+                while not changes.empty():
+                    heeded.append(changes.get_nowait())
                 wanted = Wanted(uris=await self._subscribed.uris(place))
                 async with AsyncExitStack() as new:
                     await new.enter_async_context(telling.listening(by_server(view, wanted)))
                     await now.aclose()  # only now: nothing is missed between the two
                     now.push_async_exit(new.pop_all())
-                await self._between.tell("resources-heard", session=place)
-                await again.wait()
+                for change in heeded:
+                    await self._between.tell("resources-heard", change=change)
+                heeded = [await changes.get()]
 
     async def _take_effect(self, place: str) -> None:
         """Wait until the session's stream, at whichever replica, listens to what it now has."""
-        heard = self._waiting.setdefault(place, asyncio.Event())
+        change = ids.new_id()
+        heard = self._waiting[change] = asyncio.Event()
         try:
             async with asyncio.timeout(EFFECT_SECONDS):
-                await self._between.tell("subscribed", session=place)
+                await self._newest.changed(place, change)
                 await heard.wait()
         except TimeoutError:
             return  # it has no stream, or is slow
         finally:
-            self._waiting.pop(place, None)
+            del self._waiting[change]
 
-    def _end(self, session: str, but: str) -> None:
-        for (place, name), (telling, _) in self._streams.items():
-            if place == session and name != but:
-                telling.end()
-
-    def _look_again(self, session: str | None) -> None:
-        for (place, _), (_, again) in self._streams.items():
-            if session in {None, place}:
-                again.set()
-
-    def _heard(self, session: str) -> None:
-        if session in self._waiting:
-            self._waiting[session].set()
+    def _heard(self, change: str) -> None:
+        if change in self._waiting:
+            self._waiting[change].set()

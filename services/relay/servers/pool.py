@@ -25,10 +25,12 @@ from shared import keys, log
 from shared.clock import Clock
 from shared.contracts.problems import Problem, ProblemKind
 from shared.signing import Seal, SealBroken
+from shared.stores.alone import alone
 from shared.stores.kv import KeyValue, StoreUnavailable
 
 KEEP_SECONDS = 3600
 HEARD_SECONDS = 45
+_OPENING_SECONDS = 5
 MAX_RESULT_BYTES = 64 * 1024  # Redis is small, and when it is full nobody gets in
 REPEATABLE = frozenset(
     {
@@ -131,7 +133,11 @@ class Pool:
 
     async def _open(self, way: Way, hello: Hello, old: Session | None) -> Session:
         key = self._key(way, hello)
-        async with self._locks.setdefault(key, asyncio.Lock()):
+        # one of this process asks for all of it whether another replica is at it
+        async with (
+            self._locks.setdefault(key, asyncio.Lock()),
+            alone(self._store, self._key(way, hello, "open"), _OPENING_SECONDS),
+        ):
             # somebody else, or another replica, may have opened it meanwhile
             found = await self._find(key, hello)
             if found is not None and (old is None or found.id != old.id):
@@ -172,10 +178,10 @@ class Pool:
             return None
         return Session(**record | {"result": rpc.loads(record["result"].encode())})
 
-    def _key(self, way: Way, hello: Hello) -> str:
+    def _key(self, way: Way, hello: Hello, what: str = "sess") -> str:
         # two digits only: whoever makes up capabilities has 256 places, and not all of Redis
         whose = f"{way.principal.subject}\0{hello.without_answers().digest[:2]}"
-        return keys.UPSTREAM.key("sess", way.server.slug, self._seal.digest("pool", whose))
+        return keys.UPSTREAM.key(what, way.server.slug, self._seal.digest("pool", whose))
 
 
 def session_renewed(way: Way) -> Problem:

@@ -11,6 +11,8 @@ from services.relay.gate import Way
 from services.relay.servers.legacy import HandshakeRefused, Legacy, SessionLost
 from shared import log
 
+_RENEWING_SECONDS = 5
+
 
 class Renewal:
     """Renews the server's side of sessions."""
@@ -25,7 +27,11 @@ class Renewal:
 
         May raise a `Problem` when the server does not answer.
         """
-        async with self._locks.setdefault(session_id, asyncio.Lock()):
+        # one of this process asks for all of it whether another replica is at it
+        async with (
+            self._locks.setdefault(session_id, asyncio.Lock()),
+            self._sessions.alone(session_id, "renewal", _RENEWING_SECONDS),
+        ):
             current = await self._sessions.find(session_id, old.subject, old.view)
             if current is None:
                 raise SessionLost
@@ -41,6 +47,7 @@ class Renewal:
                 # the caller has agreed on something else: it has to begin again
                 await self._sessions.end(session_id, current)
                 raise SessionLost
-            renewed = current.model_copy(update={"upstream": side.id})
-            await self._sessions.replace(session_id, renewed)
+            renewed = await self._sessions.change(session_id, upstream=side.id)
+            if renewed is None:
+                raise SessionLost
             return renewed
