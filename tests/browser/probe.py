@@ -57,11 +57,18 @@ async def probe(
     return await person.app()
 
 
+_NOTIFICATIONS = "heard.filter(({ method }) => method)"
+
+
+async def opened(frame: Frame) -> None:
+    """The page has heard of its opening call: input and result."""
+    await until(frame, f"{_NOTIFICATIONS}.length >= 2")
+
+
 async def heard(frame: Frame, count: int) -> list[Any]:
     """The notifications that the page has heard, at least so many, and then no more."""
-    expression = "heard.filter(({ method }) => method)"
-    await until(frame, f"{expression}.length >= {count}")
+    await until(frame, f"{_NOTIFICATIONS}.length >= {count}")
     await asyncio.sleep(0.3)
     # as text: Playwright's own way back would lose a key named __proto__
-    found: list[Any] = json.loads(await frame.evaluate(f"JSON.stringify({expression})"))
+    found: list[Any] = json.loads(await frame.evaluate(f"JSON.stringify({_NOTIFICATIONS})"))
     return found

@@ -11,7 +11,7 @@ from tests.apphost.console import Console
 from tests.apphost.fake_relay import Json
 from tests.browser import IN_BROWSER
 from tests.browser.people import Person, until
-from tests.browser.probe import RESULT, heard, probe
+from tests.browser.probe import RESULT, heard, opened, probe
 
 pytestmark = IN_BROWSER
 
@@ -61,7 +61,7 @@ def asking(*rounds: Json, final: Json = DONE) -> Callable[[Json], Json]:
 async def asked(console: Console, visitor: Person, *rounds: Json, **more: Any) -> Frame:
     """The page is open and its call runs, kept as `said` in it."""
     frame = await probe(console, visitor, **more)
-    await heard(frame, 2)
+    await opened(frame)
     console.toys.on_call = asking(*rounds)
     console.relay.asked.clear()
     await frame.evaluate(
@@ -225,7 +225,7 @@ async def test_the_console_itself_is_no_address_to_be_sent_to(
 
 async def test_a_page_cannot_answer_for_the_person(console: Console, visitor: Person) -> None:
     frame = await probe(console, visitor)
-    await heard(frame, 2)
+    await opened(frame)
     console.relay.asked.clear()
     forged = {"answers": {"q": {"action": "accept"}}, "state": "1"}
     answers = {"q": {"action": "accept"}}

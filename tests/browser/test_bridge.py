@@ -9,7 +9,7 @@ from tests.apphost.console import Console
 from tests.apphost.fake_relay import Fault
 from tests.browser import IN_BROWSER
 from tests.browser.people import Person
-from tests.browser.probe import RESULT, heard, probe
+from tests.browser.probe import RESULT, heard, opened, probe
 
 pytestmark = IN_BROWSER
 
@@ -40,7 +40,7 @@ async def test_initialize_answers_id_0_with_what_is_true(console: Console, visit
 
 async def test_a_change_of_theme_is_told(console: Console, visitor: Person) -> None:
     frame = await probe(console, visitor)
-    await heard(frame, 2)
+    await opened(frame)
     await visitor.page.emulate_media(color_scheme="dark")
     told = (await heard(frame, 3))[-1]
     assert told["method"] == "ui/notifications/host-context-changed"
@@ -49,7 +49,7 @@ async def test_a_change_of_theme_is_told(console: Console, visitor: Person) -> N
 
 async def test_a_change_of_language_or_time_zone_is_told(console: Console, visitor: Person) -> None:
     frame = await probe(console, visitor)
-    await heard(frame, 2)
+    await opened(frame)
     before = (await frame.evaluate("ready"))["result"]["hostContext"]
     tab = await visitor.context.new_cdp_session(visitor.page)
     agent = await visitor.page.evaluate("navigator.userAgent")
@@ -91,7 +91,7 @@ async def test_a_call_of_the_page_brings_the_whole_result(
     console: Console, visitor: Person
 ) -> None:
     frame = await probe(console, visitor)
-    await heard(frame, 2)
+    await opened(frame)
     answer = await frame.evaluate(
         "ask('tools/call', { name: 'plain', arguments: { a: [1] }, _meta: { progressToken: 1 } })"
     )
@@ -109,7 +109,7 @@ async def test_an_error_of_the_server_reaches_the_page_as_it_is(
     console: Console, visitor: Person
 ) -> None:
     frame = await probe(console, visitor)
-    await heard(frame, 2)
+    await opened(frame)
 
     def refuse(_: Any) -> Any:
         raise Fault(-32602, "Not for pages")
@@ -134,7 +134,7 @@ async def test_a_right_that_ended_ends_the_page(
     console: Console, visitor: Person, kind: ProblemKind, title: str
 ) -> None:
     frame = await probe(console, visitor)
-    await heard(frame, 2)
+    await opened(frame)
     console.relay.problem = Problem(kind, "Ended.")
     await frame.evaluate("void ask('tools/call', { name: 'plain' })")
     await visitor.closed(title)
@@ -172,7 +172,7 @@ async def test_a_page_reads_its_server_and_sees_the_tools_it_may_call(
 
 async def test_odd_reads_are_refused_in_the_browser(console: Console, visitor: Person) -> None:
     frame = await probe(console, visitor)
-    await heard(frame, 2)
+    await opened(frame)
     before = len(console.relay.asked)
     for params in ({}, {"uri": 7}, {"uri": ""}, {"uri": "x" * 2049}, {"uri": ["toys://a"]}):
         answer = await frame.evaluate("(params) => ask('resources/read', params)", params)
@@ -187,7 +187,7 @@ async def test_a_right_that_ended_is_noticed_by_a_read_too(
     console: Console, visitor: Person
 ) -> None:
     frame = await probe(console, visitor)
-    await heard(frame, 2)
+    await opened(frame)
     console.relay.problem = Problem(ProblemKind.NOT_FOUND, "Ended.")
     await frame.evaluate("void ask('resources/list')")
     await visitor.closed("You no longer have this app")

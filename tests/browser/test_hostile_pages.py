@@ -10,7 +10,7 @@ from tests.apphost.console import Console
 from tests.browser import IN_BROWSER
 from tests.browser.attacks import GRABS, MALFORMED, shows
 from tests.browser.people import Person, until
-from tests.browser.probe import heard, probe
+from tests.browser.probe import opened, probe
 
 pytestmark = IN_BROWSER
 
@@ -68,7 +68,7 @@ async def test_a_child_frame_has_no_bridge(console: Console, visitor: Person) ->
 
 async def test_no_window_but_the_frames_is_heard(console: Console, visitor: Person) -> None:
     frame = await probe(console, visitor)
-    await heard(frame, 2)
+    await opened(frame)
     # the host page's own, one beside the page's, none at all; and the page's under another origin
     await visitor.page.evaluate("""() => {
       document.body.append(document.createElement("iframe"));

@@ -6,7 +6,7 @@ from services.apphost import limits
 from tests.apphost.console import Console
 from tests.browser import IN_BROWSER
 from tests.browser.people import Person
-from tests.browser.probe import heard, probe
+from tests.browser.probe import opened, probe
 
 pytestmark = IN_BROWSER
 
@@ -16,7 +16,7 @@ async def test_a_page_that_asks_too_much_gets_an_error_that_says_so(
 ) -> None:
     monkeypatch.setattr(limits, "A_MINUTE", 3)  # one of them is the opening call
     frame = await probe(console, visitor)
-    await heard(frame, 2)
+    await opened(frame)
     calls = "Promise.all([1, 2, 3].map(() => ask('tools/call', { name: 'plain' })))"
     answers = await frame.evaluate(calls)
     refused = [answer["error"] for answer in answers if "error" in answer]

@@ -11,7 +11,7 @@ from playwright.async_api import Locator, expect
 from tests.apphost.console import Console
 from tests.browser import IN_BROWSER
 from tests.browser.people import Person
-from tests.browser.probe import PROBE, heard, probe
+from tests.browser.probe import PROBE, opened, probe
 from tests.browser.sdk import Sdk
 
 pytestmark = IN_BROWSER
@@ -72,7 +72,7 @@ async def test_it_keeps_five_hundred_lines_of_a_bounded_length(
     console: Console, visitor: Person
 ) -> None:
     frame = await probe(console, visitor)
-    await heard(frame, 2)
+    await opened(frame)
     panel = await log_of(visitor)
     await frame.evaluate("note('notifications/message', { data: 'x'.repeat(500000) })")
     longest = max(len(line) for line in await lines(panel))
@@ -117,7 +117,7 @@ async def test_filter_copy_and_download_give_the_same_lines(
 
 
 async def test_it_opens_and_closes_by_keyboard(console: Console, visitor: Person) -> None:
-    await heard(await probe(console, visitor), 2)
+    await opened(await probe(console, visitor))
     panel = await log_of(visitor)
     await expect(panel.get_by_role("heading")).to_be_focused()
     await visitor.page.keyboard.press("Escape")
@@ -163,7 +163,7 @@ async def test_it_tells_what_was_declared_taken_and_dropped(
 
 async def test_it_outlives_a_page_that_was_closed(console: Console, visitor: Person) -> None:
     frame = await probe(console, visitor)
-    await heard(frame, 2)
+    await opened(frame)
     await frame.evaluate("note('notifications/message', { data: 'last words' })")
     await frame.evaluate("note('ui/notifications/request-teardown')")
     await visitor.closed("The page asked to be closed")

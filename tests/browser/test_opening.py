@@ -11,7 +11,7 @@ from tests.apphost.console import Console
 from tests.apphost.fake_relay import Fault
 from tests.browser import IN_BROWSER
 from tests.browser.people import Person
-from tests.browser.probe import PROBE, RESULT, heard, probe, ship
+from tests.browser.probe import PROBE, RESULT, heard, opened, probe, ship
 
 pytestmark = IN_BROWSER
 
@@ -161,7 +161,7 @@ async def test_a_page_that_cannot_be_shown_says_why_in_its_place(
 async def test_a_page_from_the_back_forward_cache_is_loaded_anew(
     console: Console, visitor: Person
 ) -> None:
-    await heard(await probe(console, visitor), 2)
+    await opened(await probe(console, visitor))
     console.relay.problem = Problem(ProblemKind.NOT_FOUND, "Your right ended.")
     back = "dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }))"
     async with visitor.page.expect_navigation():

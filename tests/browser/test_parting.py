@@ -10,7 +10,7 @@ from shared.contracts.problems import Problem, ProblemKind
 from tests.apphost.console import Console
 from tests.browser import IN_BROWSER
 from tests.browser.people import Person, until
-from tests.browser.probe import heard, probe
+from tests.browser.probe import opened, probe
 from tests.browser.sdk import Sdk
 
 pytestmark = IN_BROWSER
@@ -66,7 +66,7 @@ async def test_a_page_whose_right_ended_is_told_once_and_gets_nothing_more(
     console: Console, visitor: Person
 ) -> None:
     frame = await probe(console, visitor)
-    await heard(frame, 2)
+    await opened(frame)
     # it answers only after it has tried to call again, which fails as the first call did
     await frame.evaluate(
         "addEventListener('message', async ({ data }) => {"
@@ -86,7 +86,7 @@ async def test_a_page_that_never_answers_goes_all_the_same(
     console: Console, visitor: Person
 ) -> None:
     frame = await probe(console, visitor)
-    await heard(frame, 2)
+    await opened(frame)
     started = time.monotonic()
     await frame.evaluate("note('ui/notifications/request-teardown')")
     await visitor.closed("The page asked to be closed")
@@ -97,7 +97,7 @@ async def test_any_answer_will_do_but_only_to_what_was_asked(
     console: Console, visitor: Person
 ) -> None:
     frame = await probe(console, visitor)
-    await heard(frame, 2)
+    await opened(frame)
     await frame.evaluate(
         "addEventListener('message', ({ data }) => {"
         " if (data.method !== 'ui/resource-teardown') return;"
