@@ -32,9 +32,10 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
 class AsksInStream(LegacyFake):
     """Asks in the session's stream while it works, as the SDK of 1.x does; tells how it went."""
 
-    def __init__(self, *, streams: bool = True, keeps: bool = True) -> None:
+    def __init__(self, *, streams: bool = True, keeps: bool = True, far: float = 0.02) -> None:
         super().__init__(keeps=keeps)
         self._streams = streams
+        self._far = far
         self._open: web.StreamResponse | None = None
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
@@ -43,7 +44,7 @@ class AsksInStream(LegacyFake):
         self.seen.append(request)
         if not self._streams:
             return web.Response(status=405)
-        await asyncio.sleep(0.02)  # a stream takes a while
+        await asyncio.sleep(self._far)  # a stream takes a while
         response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
         await response.prepare(request)
         self._open = response
@@ -140,14 +141,37 @@ async def test_a_call_and_its_stream_at_once_never_miss_each_other() -> None:
                 assert await heard.get() == ASKED
 
 
+async def test_a_stream_of_a_server_that_is_far_is_waited_for_longer() -> None:
+    server = AsksInStream(far=3 * stream_first.WAIT_SECONDS)
+    async with server.served() as url, house([{"slug": "a", "url": url}]) as h, twin(h) as other:
+        caller = await OldCaller.begin(h, "/mcp/a")
+        async with opening(caller, other) as heard:
+            assert await _asked(caller, *CALLS[0]) is True
+            assert await heard.get() == ASKED
+
+
+async def test_a_stream_that_does_not_come_is_not_waited_for_for_long(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(stream_first, "COMING_SECONDS", 0.2)
+    server = AsksInStream(far=NEVER)
+    async with server.served() as url, house([{"slug": "a", "url": url}]) as h, twin(h) as other:
+        caller = await OldCaller.begin(h, "/mcp/a")
+        async with asyncio.timeout(10), opening(caller, other):
+            assert await _asked(caller, *CALLS[0]) is False
+            assert not await _due(h, caller)
+
+
 async def test_who_opens_no_stream_waits_once_and_not_long(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr(stream_first, "COMING_SECONDS", NEVER)
     server = AsksInStream()
     async with server.served() as url, house([{"slug": "a", "url": url}]) as h, twin(h) as other:
         caller = await OldCaller.begin(h, "/mcp/a")
         assert await _due(h, caller)
-        assert await _asked(caller, *CALLS[0]) is False
+        async with asyncio.timeout(10):
+            assert await _asked(caller, *CALLS[0]) is False
         assert not await _due(h, caller)
         monkeypatch.setattr(stream_first, "WAIT_SECONDS", NEVER)
         for caller.at in (other, h.url):

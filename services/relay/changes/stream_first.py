@@ -2,7 +2,8 @@
 
 A client opens the stream and calls at once, on two connections. In front of several replicas the
 call can get to the server first, and what the server then asks in the stream is lost. So the first
-call of a session waits for the stream: shortly, for a client need not open one.
+call of a session waits for the stream: shortly, for a client need not open one; and a little longer
+for one that is on its way, for the server may be far.
 """
 
 import asyncio
@@ -17,7 +18,9 @@ from services.relay.servers.offered import Offered
 from shared.stores.kv import KeyValue, StoreUnavailable
 
 WAIT_SECONDS = 0.1
+COMING_SECONDS = 0.5
 _DUE_SECONDS = 3
+_DUE, _COMING = b"due", b"coming"
 _WORD = "stream-first"
 
 
@@ -41,7 +44,16 @@ class StreamFirst:
         Raises `StoreUnavailable`.
         """
         if not self._offered.nothing(slug):
-            await self._store.put(self._key(session_id), b"due", _DUE_SECONDS)
+            await self._store.put(self._key(session_id), _DUE, _DUE_SECONDS)
+
+    async def coming(self, session_id: str) -> None:
+        """The client has opened its stream: now it is the server's turn.
+
+        Raises `StoreUnavailable`.
+        """
+        key = self._key(session_id)
+        if await self._store.get(key) is not None:
+            await self._store.replace(key, _COMING, _DUE_SECONDS)
 
     async def answered(self, session_id: str) -> None:
         """The server has answered the GET: with a stream, or that there is none."""
@@ -50,7 +62,7 @@ class StreamFirst:
                 await self._settle(self._key(session_id))
 
     async def wait(self, session_id: str, method: object) -> None:
-        """Return when this may be sent, after `WAIT_SECONDS` at the latest.
+        """Return when this may be sent: after `WAIT_SECONDS` at the latest if there is no stream.
 
         Raises `StoreUnavailable`.
         """
@@ -58,14 +70,22 @@ class StreamFirst:
         if method not in INPUT_REQUIRED_METHODS or await self._store.get(key) is None:
             return
         opened = self._waiting.setdefault(key, asyncio.Event())
+        if await self._opens(key, opened, WAIT_SECONDS):
+            return
+        with contextlib.suppress(StoreUnavailable):
+            is_coming = await self._store.get(key) == _COMING
+            if not (is_coming and await self._opens(key, opened, COMING_SECONDS)):
+                await self._settle(key)
+
+    async def _opens(self, key: str, opened: asyncio.Event, seconds: float) -> bool:
         try:
-            async with asyncio.timeout(WAIT_SECONDS):
+            async with asyncio.timeout(seconds):
                 # again: it may have been opened before there was anything here to tell
                 if await self._store.get(key) is not None:
                     await opened.wait()
         except TimeoutError:
-            with contextlib.suppress(StoreUnavailable):
-                await self._settle(key)
+            return False
+        return True
 
     async def _settle(self, key: str) -> None:
         await self._store.remove(key)

@@ -83,6 +83,7 @@ class Through:
         self, request: web.Request, way: Way, session_id: str, session: McpSession, alive: Alive
     ) -> web.StreamResponse:
         """The session's stream, where the server offers one."""
+        await self._stream_first.coming(session_id)
         hello = of_handshake(session.params)
         ids = self._sessions.event_ids(session_id)
         after = ids.after(request.headers.getall(event_ids.HEADER, []))
