@@ -1,8 +1,10 @@
 """What two replicas write at the same time: nothing is lost, and nothing ended comes back."""
 
 import asyncio
+import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -15,6 +17,7 @@ from shared.stores.alone import alone
 from shared.stores.memory import MemoryKeyValue
 from tests.relay.house import Clock, house
 from tests.relay.old_caller import OldCaller, message
+from tests.relay.test_logs import LEVEL
 from tests.relay.twins import twin
 from tests.relay.upstreams import LegacyFake
 
@@ -213,3 +216,50 @@ async def test_a_session_for_callers_who_have_none_is_opened_once_whoever_comes_
         calls = [one.ask("tools/call", name="a__go", arguments={}) for one in callers]
         await asyncio.gather(*calls)
         assert server.opened == 2
+
+
+class Loud(LegacyFake):
+    """A server with log lines. It takes long to become quiet, and no time to become loud."""
+
+    level = ""
+
+    def _reply(self, request: web.Request, message: dict[str, Any]) -> Any:
+        if message.get("method") == "logging/setLevel":
+            return self._becomes(message["params"]["level"])
+        return super()._reply(request, message)
+
+    def _begin(self, message: dict[str, Any]) -> web.Response:
+        reply = super()._begin(message)
+        assert isinstance(reply.body, bytes)
+        body = json.loads(reply.body)
+        body["result"]["capabilities"]["logging"] = {}
+        return web.json_response(body, headers={"Mcp-Session-Id": reply.headers["Mcp-Session-Id"]})
+
+    async def _becomes(self, level: str) -> Any:
+        await asyncio.sleep(0.01 if level == "debug" else 0.1)
+        self.level = level
+        return {"result": {}}
+
+
+@pytest.mark.parametrize("elsewhere", [False, True])
+@pytest.mark.parametrize("levels", [("error", "debug"), ("debug", "error")], ids="-".join)
+async def test_of_two_who_ask_for_log_lines_at_once_the_louder_has_his(
+    levels: tuple[str, str], elsewhere: bool
+) -> None:
+    server = Loud()
+    async with server.served() as url, house([{"slug": "a", "url": url}]) as h, twin(h) as other:
+
+        async def call(level: str, at: str) -> None:
+            here = replace(h, url=at)
+            params = {"name": "go", "arguments": {}, "_meta": {LEVEL: level}}
+            host = {"Host": h.url.removeprefix("http://")}
+            status, _ = await here.modern("/mcp/a", "tools/call", params, headers=host)
+            assert status == 200
+
+        await call("emergency", h.url)
+        places = (h.url, other if elsewhere else h.url)
+        await asyncio.gather(*map(call, levels, places))
+        assert server.level == "debug"
+        asked = server.methods.count("logging/setLevel")
+        await call("info", other)
+        assert server.methods.count("logging/setLevel") == asked

@@ -12,6 +12,7 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
 from services.relay.gate import Way
 from services.relay.messages import rpc
+from services.relay.servers import logs
 from services.relay.servers.answers import read_answer
 from services.relay.servers.envelope import without_envelope
 from services.relay.servers.failures import malformed
@@ -51,6 +52,11 @@ class Session:
         """What the server says that it can do."""
         given = self.result.get("capabilities")
         return given if isinstance(given, dict) else {}
+
+    def tells(self, level: str) -> bool:
+        """Whether the server sends log lines of this level by now, if it sends any."""
+        asked = self.level is not None and logs.includes(self.level, level)
+        return asked or "logging" not in self.capabilities
 
     @property
     def headers(self) -> dict[str, str]:

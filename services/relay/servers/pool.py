@@ -30,7 +30,7 @@ from shared.stores.kv import KeyValue, StoreUnavailable
 
 KEEP_SECONDS = 3600
 HEARD_SECONDS = 45
-_OPENING_SECONDS = 5
+_ALONE_SECONDS = 5
 MAX_RESULT_BYTES = 64 * 1024  # Redis is small, and when it is full nobody gets in
 REPEATABLE = frozenset(
     {
@@ -132,14 +132,9 @@ class Pool:
             raise Problem(ProblemKind.UPSTREAM_REFUSED, title, advice) from None
 
     async def _open(self, way: Way, hello: Hello, old: Session | None) -> Session:
-        key = self._key(way, hello)
-        # one of this process asks for all of it whether another replica is at it
-        async with (
-            self._locks.setdefault(key, asyncio.Lock()),
-            alone(self._store, self._key(way, hello, "open"), _OPENING_SECONDS),
-        ):
+        async with self._alone(way, hello):
             # somebody else, or another replica, may have opened it meanwhile
-            found = await self._find(key, hello)
+            found = await self._find(self._key(way, hello), hello)
             if found is not None and (old is None or found.id != old.id):
                 return found
             session = await self._legacy.handshake(way, self.introduction(hello), confirm=True)
@@ -150,11 +145,24 @@ class Pool:
 
         It is shared: each request hears of them what it asked for itself.
         """
-        enough = session.level is not None and logs.includes(session.level, level)
-        if enough or "logging" not in session.capabilities:
+        if session.tells(level):
             return session
-        await self._legacy.ask(way, session, logs.SET_LEVEL, {"level": level})
-        return await self._keep(way, hello, replace(session, level=level))
+        async with self._alone(way, hello):
+            # somebody else may have asked for more meanwhile: it must not become less
+            session = await self._find(self._key(way, hello), hello) or session
+            if session.tells(level):
+                return session
+            await self._legacy.ask(way, session, logs.SET_LEVEL, {"level": level})
+            return await self._keep(way, hello, replace(session, level=level))
+
+    @asynccontextmanager
+    async def _alone(self, way: Way, hello: Hello) -> AsyncIterator[None]:
+        """Whoever writes the session, here or at another replica, is alone with it."""
+        key = self._key(way, hello, "alone")
+        here = self._locks.setdefault(key, asyncio.Lock())
+        # one of this process asks for all of it whether another replica is at it
+        async with here, alone(self._store, key, _ALONE_SECONDS):
+            yield
 
     async def _keep(self, way: Way, hello: Hello, session: Session) -> Session:
         key, result = self._key(way, hello), rpc.dumps(session.result)
