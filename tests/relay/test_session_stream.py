@@ -50,16 +50,16 @@ async def hearing(caller: OldCaller, at: str = "", **headers: str) -> AsyncItera
 
 
 @everywhere
-@pytest.mark.parametrize("kind", KINDS)
-async def test_a_changed_list_is_told_once(era: str, path: str, uri: str, kind: str) -> None:
+async def test_a_changed_list_is_told_once(era: str, path: str, uri: str) -> None:
     server = FAKES[era]()
     async with server.served() as url, house([{"slug": "a", "url": url}]) as h:
         caller = await OldCaller.begin(h, path)
         async with hearing(caller) as heard:
-            for number in range(2):
-                server.grow(kind, f"-{number}")
-                await server.changed(kind)
-                assert await heard.next() == _changed(kind)
+            for kind in KINDS:
+                for number in range(2):
+                    server.grow(kind, f"-{number}")
+                    await server.changed(kind)
+                    assert await heard.next() == _changed(kind)
             assert await heard.nothing()
         await server.streaming(0)
 
@@ -383,22 +383,24 @@ async def test_the_store_holds_no_address_that_was_subscribed_to() -> None:
         assert not any(key.startswith("mcp:") for key in sets)
 
 
-@everywhere
-async def test_a_session_that_only_listens_does_not_end(
-    era: str, path: str, uri: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_session_that_only_listens_does_not_end(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("services.relay.changes.alive.RECHECK_SECONDS", 0.05)
-    server = FAKES[era]()
-    async with server.served() as url, house([{"slug": "a", "url": url}]) as h:
-        caller = await OldCaller.begin(h, path)
-        async with hearing(caller) as heard:
-            for _ in range(3):
-                h.clock.offset += 1000
-                await asyncio.sleep(0.3)
-            server.grow("tools")
-            await server.changed("tools")
-            assert await heard.next() == _changed("tools")
-        assert (await caller.ask("ping"))[-1]["result"] == {}
+
+    async def one(era: str, path: str) -> None:
+        server = FAKES[era]()
+        async with server.served() as url, house([{"slug": "a", "url": url}]) as h:
+            caller = await OldCaller.begin(h, path)
+            async with hearing(caller) as heard:
+                for _ in range(3):
+                    h.clock.offset += 1000
+                    await asyncio.sleep(0.3)
+                server.grow("tools")
+                await server.changed("tools")
+                assert await heard.next() == _changed("tools"), (era, path)
+            assert (await caller.ask("ping"))[-1]["result"] == {}, (era, path)
+
+    # each only waits: all of them at once
+    await asyncio.gather(*(one(era, path) for era in FAKES for path in ("/mcp/a", "/mcp")))
 
 
 @across
