@@ -11,6 +11,7 @@ import pytest
 from aiohttp import web
 
 from services.relay.callers.sessions import McpSession, McpSessions
+from services.relay.changes.subscribed import Subscribed
 from shared import keys
 from shared.signing import Seal
 from shared.stores.alone import alone
@@ -48,6 +49,11 @@ class Far(MemoryKeyValue):
         self._values[key] = (value, self.clock() + seconds)
         self.written += 1
         return True
+
+    async def index(self, key: str) -> set[str]:
+        found = await super().index(key)
+        await asyncio.sleep(0.01)
+        return found
 
     async def add(self, key: str, value: bytes, seconds: int) -> bool:
         if self._values.get(key, (b"", 0.0))[1] > self.clock():
@@ -155,6 +161,17 @@ async def test_who_fails_inside_holds_nobody_up() -> None:
             raise ZeroDivisionError
     async with asyncio.timeout(5), alone(store, KEY, 60):
         pass
+
+
+async def test_what_is_subscribed_to_twice_at_once_is_one_subscription_and_ends_as_one() -> None:
+    store = Far(Clock())
+    one, two = (Subscribed(store, Seal([b"s" * 32], b"i" * 32), store.clock) for _ in "12")
+    session = keys.MCP_SESSION.key("x")
+    assert all(await asyncio.gather(*(at.add(session, "x://r") for at in (one, two))))
+    assert await one.add(session, "x://s")
+    assert await two.uris(session) == ("x://r", "x://s")
+    await one.remove(session, "x://r")
+    assert await two.uris(session) == ("x://s",)
 
 
 class Thoughtful(LegacyFake):

@@ -22,11 +22,11 @@ class Subscribed:
 
     async def uris(self, session: str) -> tuple[str, ...]:
         """All of them, in one order."""
-        return tuple(sorted(await self._kept(session)))
+        return tuple(sorted({uri for uri, _ in await self._kept(session)}))
 
     async def add(self, session: str, uri: str) -> bool:
         """Whether it is among them now; there is room for MAX_URIS."""
-        kept = await self._kept(session)
+        kept = await self.uris(session)
         if uri in kept:
             return True
         if len(kept) >= MAX_URIS:
@@ -39,21 +39,21 @@ class Subscribed:
 
     async def remove(self, session: str, uri: str) -> None:
         """Forget one."""
-        member = (await self._kept(session)).get(uri)
-        if member is not None:
-            await self._store.index_remove(_key(session), member)
+        for kept, member in await self._kept(session):
+            if kept == uri:  # more than once, where it was subscribed to twice at once
+                await self._store.index_remove(_key(session), member)
 
     async def end(self, session: str) -> None:
         """Forget all."""
         await self._store.remove(_key(session))
 
-    async def _kept(self, session: str) -> dict[str, str]:
-        found = {}
+    async def _kept(self, session: str) -> list[tuple[str, str]]:
+        found = list[tuple[str, str]]()
         for member in await self._store.index(_key(session)):
             with contextlib.suppress(SealBroken, ValueError):
                 sealed = base64.b64decode(member)
                 record = self._seal.open(_key(session), sealed, self._clock())
-                found[record["uri"]] = member
+                found.append((record["uri"], member))
         return found
 
 

@@ -29,7 +29,7 @@ from shared import log
 from shared.contracts.problems import Problem
 from shared.contracts.wire import Surface
 
-HEAD_START_SECONDS = 0.02
+HEAD_START_SECONDS = 0.05
 _OF_THE_OTHER_VERSION = ("MCP-Method", "MCP-Name")
 
 
