@@ -55,6 +55,9 @@ class Far(MemoryKeyValue):
         await asyncio.sleep(0.01)
         return found
 
+    async def index_add(self, key: str, member: str, seconds: int) -> None:
+        self._sets[key] = (await super().index(key) | {member}, self.clock() + seconds)
+
     async def add(self, key: str, value: bytes, seconds: int) -> bool:
         if self._values.get(key, (b"", 0.0))[1] > self.clock():
             return False
