@@ -14,7 +14,7 @@ from services.relay.callers.sessions import McpSession, McpSessions
 from services.relay.changes.subscribed import Subscribed
 from shared import keys
 from shared.signing import Seal
-from shared.stores.alone import alone
+from shared.stores.alone import Alone
 from shared.stores.memory import MemoryKeyValue
 from tests.relay.house import Clock, house
 from tests.relay.old_caller import OldCaller, message
@@ -145,7 +145,7 @@ async def test_who_dies_inside_holds_the_others_up_for_a_while_and_no_longer() -
     await store.add(KEY, b"1", 5)
 
     async def enters() -> None:
-        async with alone(store, KEY, 5):
+        async with Alone(store).at(KEY, 5):
             entered.set()
 
     task = asyncio.create_task(enters())
@@ -153,16 +153,16 @@ async def test_who_dies_inside_holds_the_others_up_for_a_while_and_no_longer() -
     assert not entered.is_set()
     clock.offset += 5
     await asyncio.wait_for(task, 5)
-    async with asyncio.timeout(5), alone(store, KEY, 5):  # and who leaves holds up nobody
+    async with asyncio.timeout(5), Alone(store).at(KEY, 5):  # and who leaves holds up nobody
         pass
 
 
 async def test_who_fails_inside_holds_nobody_up() -> None:
     store = MemoryKeyValue()
     with pytest.raises(ZeroDivisionError):
-        async with alone(store, KEY, 60):
+        async with Alone(store).at(KEY, 60):
             raise ZeroDivisionError
-    async with asyncio.timeout(5), alone(store, KEY, 60):
+    async with asyncio.timeout(5), Alone(store).at(KEY, 60):
         pass
 
 

@@ -19,7 +19,7 @@ from shared.clock import Clock
 from shared.contracts.identity import Frozen
 from shared.contracts.problems import Problem, ProblemKind
 from shared.signing import Seal, SealBroken
-from shared.stores.alone import alone
+from shared.stores.alone import Alone
 from shared.stores.kv import KeyValue
 from shared.stores.opened import Opened
 
@@ -61,6 +61,7 @@ class McpSessions:
         self._clock = clock
         self._most = most
         self._opened = Opened[McpSession](seal, clock, _REMEMBERED)
+        self._alone = Alone(store)
         # a request wants them more than once
         self._keys_of = lru_cache(_REMEMBERED)(self._keys)
 
@@ -103,9 +104,9 @@ class McpSessions:
         return session
 
     def alone(self, session_id: str, what: str, seconds: int) -> AbstractAsyncContextManager[None]:
-        """Inside, nobody else does this to the session: see `alone`."""
+        """Inside, nobody else does this to the session: see `Alone`."""
         key = keys.MCP_SESSION.key("alone", what, self._digest(session_id))
-        return alone(self._store, key, seconds)
+        return self._alone.at(key, seconds)
 
     def lasting(self, session_id: str, session: McpSession, alive: Alive) -> Alive:
         """`alive` while the session lasts too. A session that only listens is used as well."""

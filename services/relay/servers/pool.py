@@ -8,9 +8,8 @@ listing or a read is repeated in it, a call never is.
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import replace
-from weakref import WeakValueDictionary
 
 from mcp_types.version import LATEST_HANDSHAKE_VERSION
 
@@ -25,7 +24,7 @@ from shared import keys, log
 from shared.clock import Clock
 from shared.contracts.problems import Problem, ProblemKind
 from shared.signing import Seal, SealBroken
-from shared.stores.alone import alone
+from shared.stores.alone import Alone
 from shared.stores.kv import KeyValue, StoreUnavailable
 
 KEEP_SECONDS = 3600
@@ -54,7 +53,7 @@ class Pool:
         self._store = store
         self._seal = seal
         self._clock = clock
-        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        self._alone = Alone(store)
 
     async def session(self, way: Way, hello: Hello) -> Session:
         """The session for this person and these capabilities; opened when there is none."""
@@ -132,7 +131,7 @@ class Pool:
             raise Problem(ProblemKind.UPSTREAM_REFUSED, title, advice) from None
 
     async def _open(self, way: Way, hello: Hello, old: Session | None) -> Session:
-        async with self._alone(way, hello):
+        async with self._writing(way, hello):
             # somebody else, or another replica, may have opened it meanwhile
             found = await self._find(self._key(way, hello), hello)
             if found is not None and (old is None or found.id != old.id):
@@ -147,7 +146,7 @@ class Pool:
         """
         if session.tells(level):
             return session
-        async with self._alone(way, hello):
+        async with self._writing(way, hello):
             # somebody else may have asked for more meanwhile: it must not become less
             session = await self._find(self._key(way, hello), hello) or session
             if session.tells(level):
@@ -155,14 +154,9 @@ class Pool:
             await self._legacy.ask(way, session, logs.SET_LEVEL, {"level": level})
             return await self._keep(way, hello, replace(session, level=level))
 
-    @asynccontextmanager
-    async def _alone(self, way: Way, hello: Hello) -> AsyncIterator[None]:
+    def _writing(self, way: Way, hello: Hello) -> AbstractAsyncContextManager[None]:
         """Whoever writes the session, here or at another replica, is alone with it."""
-        key = self._key(way, hello, "alone")
-        here = self._locks.setdefault(key, asyncio.Lock())
-        # one of this process asks for all of it whether another replica is at it
-        async with here, alone(self._store, key, _ALONE_SECONDS):
-            yield
+        return self._alone.at(self._key(way, hello, "alone"), _ALONE_SECONDS)
 
     async def _keep(self, way: Way, hello: Hello, session: Session) -> Session:
         key, result = self._key(way, hello), rpc.dumps(session.result)

@@ -3,9 +3,6 @@
 The caller keeps its session. What it asked for is repeated by whoever calls this, if that is safe.
 """
 
-import asyncio
-from weakref import WeakValueDictionary
-
 from services.relay.callers.sessions import McpSession, McpSessions
 from services.relay.gate import Way
 from services.relay.servers.legacy import HandshakeRefused, Legacy, SessionLost
@@ -20,18 +17,13 @@ class Renewal:
     def __init__(self, legacy: Legacy, sessions: McpSessions) -> None:
         self._legacy = legacy
         self._sessions = sessions
-        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     async def renew(self, way: Way, session_id: str, old: McpSession) -> McpSession:
         """The session with a new server's side. Raises `SessionLost` when it cannot go on.
 
         May raise a `Problem` when the server does not answer.
         """
-        # one of this process asks for all of it whether another replica is at it
-        async with (
-            self._locks.setdefault(session_id, asyncio.Lock()),
-            self._sessions.alone(session_id, "renewal", _RENEWING_SECONDS),
-        ):
+        async with self._sessions.alone(session_id, "renewal", _RENEWING_SECONDS):
             current = await self._sessions.find(session_id, old.subject, old.view)
             if current is None:
                 raise SessionLost
