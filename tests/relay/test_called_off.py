@@ -11,7 +11,7 @@ from shared.web.serve import GRACE_SECONDS
 from tests.relay.house import House, house
 from tests.relay.old_caller import OldCaller
 from tests.relay.test_cancel import SOON, Cancelled
-from tests.relay.twins import twin
+from tests.relay.twins import two_before
 
 BOTH = {"people": ["ada@strad.test", "bob@strad.test"]}
 CROSSING = [
@@ -33,11 +33,7 @@ async def test_a_message_calls_a_request_off_at_its_server(
     era: str, path: str, tool: str, reports: bool, elsewhere: bool
 ) -> None:
     call = Cancelled(era, reports=reports)
-    async with (
-        call.server.served() as url,
-        house([{"slug": "a", "url": url, "timeout": 20}]) as h,
-        twin(h) as other,
-    ):
+    async with two_before(call.server, timeout=20) as (h, other):
         caller = await OldCaller.begin(h, path)
         task = _call(caller, tool, "mine")
         await asyncio.wait_for(call.began.wait(), 5)
@@ -120,11 +116,7 @@ async def test_between_two_of_one_version_the_message_passes_as_it_is_and_a_hang
     None
 ):
     call = Cancelled("legacy", reports=False)
-    async with (
-        call.server.served() as url,
-        house([{"slug": "a", "url": url, "timeout": 20}]) as h,
-        twin(h) as other,
-    ):
+    async with two_before(call.server, timeout=20) as (h, other):
         caller = await OldCaller.begin(h, "/mcp/a")
         task = _call(caller, "go", "its own")
         await asyncio.wait_for(call.began.wait(), 5)

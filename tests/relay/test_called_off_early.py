@@ -20,7 +20,7 @@ from tests.relay.house import house
 from tests.relay.old_caller import OldCaller
 from tests.relay.test_cancel import SOON
 from tests.relay.test_progress import DONE, fake
-from tests.relay.twins import twin
+from tests.relay.twins import two_before
 from tests.relay.upstreams import Fake, LegacyFake
 
 BOTH = {"people": ["ada@strad.test", "bob@strad.test"]}
@@ -99,11 +99,7 @@ async def test_a_request_that_was_called_off_before_it_came_is_not_made(
     era: str, path: str, tool: str, elsewhere: bool, request_id: Any
 ) -> None:
     at = At(era)
-    async with (
-        at.server.served() as url,
-        house([{"slug": "a", "url": url}]) as h,
-        twin(h) as other,
-    ):
+    async with two_before(at.server) as (h, other):
         caller = await OldCaller.begin(h, path)
         await _off(caller, request_id, other if elsewhere else h.url)
         assert await _call(caller, tool, request_id) == []
@@ -181,11 +177,7 @@ async def test_what_is_kept_of_words_without_requests_is_bounded(
 @elsewhere
 async def test_a_call_that_waits_for_its_turn_is_called_off_and_never_made(elsewhere: bool) -> None:
     at = At("legacy", works=True)
-    async with (
-        at.server.served() as url,
-        house([{"slug": "a", "url": url, "at_once": 2, "timeout": 20}]) as h,
-        twin(h) as other,
-    ):
+    async with two_before(at.server, at_once=2, timeout=20) as (h, other):
         caller = await OldCaller.begin(h, "/mcp/a")
         first = asyncio.create_task(_call(caller, "go", 1))
         await _until(lambda: at.begun == 1)
@@ -206,11 +198,7 @@ async def test_a_call_that_waits_for_its_sessions_stream_is_called_off_and_never
 ) -> None:
     monkeypatch.setattr(stream_first, "WAIT_SECONDS", NEVER)
     at = At("legacy")
-    async with (
-        at.server.served() as url,
-        house([{"slug": "a", "url": url}]) as h,
-        twin(h) as other,
-    ):
+    async with two_before(at.server) as (h, other):
         caller = await OldCaller.begin(h, "/mcp/a")
         task = asyncio.create_task(_call(caller, "go", 1))
         await asyncio.sleep(0.1)
@@ -222,11 +210,7 @@ async def test_a_call_that_waits_for_its_sessions_stream_is_called_off_and_never
 @elsewhere
 async def test_a_call_that_is_at_its_server_is_the_servers_to_end(elsewhere: bool) -> None:
     at = At("legacy", works=True)
-    async with (
-        at.server.served() as url,
-        house([{"slug": "a", "url": url, "timeout": 20}]) as h,
-        twin(h) as other,
-    ):
+    async with two_before(at.server, timeout=20) as (h, other):
         caller = await OldCaller.begin(h, "/mcp/a")
         task = asyncio.create_task(_call(caller, "go", 1))
         await _until(lambda: at.begun == 1)
@@ -241,11 +225,7 @@ async def test_the_word_does_not_overtake_a_call_on_its_way_to_the_server(
 ) -> None:
     monkeypatch.setattr(through, "HEAD_START_SECONDS", 0.2)
     server = Hears(sees_after=0.1)
-    async with (
-        server.served() as url,
-        house([{"slug": "a", "url": url, "timeout": 20}]) as h,
-        twin(h) as other,
-    ):
+    async with two_before(server, timeout=20) as (h, other):
         caller = await OldCaller.begin(h, "/mcp/a")
         task = asyncio.create_task(_call(caller, "go", 1))
         await _until(lambda: "tools/call" in server.methods)
@@ -257,11 +237,7 @@ async def test_the_word_does_not_overtake_a_call_on_its_way_to_the_server(
 async def test_a_call_and_its_word_at_once_never_miss_each_other(era: str) -> None:
     hears, at = Hears(), At("modern", works=True)
     server = hears if era == "legacy" else at.server
-    async with (
-        server.served() as url,
-        house([{"slug": "a", "url": url, "timeout": 60}]) as h,
-        twin(h) as other,
-    ):
+    async with two_before(server, timeout=60) as (h, other):
         caller = await OldCaller.begin(h, "/mcp/a")
         for number in range(1, 41):
             caller.at, elsewhere = (h.url, other) if number % 2 else (other, h.url)

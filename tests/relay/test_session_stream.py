@@ -16,7 +16,7 @@ from tests.relay.house import house, write_config
 from tests.relay.new_caller import LISTS, listening
 from tests.relay.old_caller import Heard, OldCaller, event_id
 from tests.relay.test_reload import changed
-from tests.relay.twins import twin
+from tests.relay.twins import twin, two_before
 
 # the relay answers the session itself in these; in the fourth cell it is the server's own
 CROSSING = [
@@ -87,11 +87,7 @@ async def test_a_subscription_at_one_replica_is_told_on_the_stream_at_another(
     era: str, path: str, uri: str
 ) -> None:
     server = FAKES[era]()
-    async with (
-        server.served() as url,
-        house([{"slug": "a", "url": url}]) as h,
-        twin(h) as other,
-    ):
+    async with two_before(server) as (h, other):
         caller = await OldCaller.begin(h, path)
         async with hearing(caller, at=other) as heard:
             assert (await caller.ask("resources/subscribe", uri=uri))[-1]["result"] == {}
@@ -109,11 +105,7 @@ async def test_a_subscription_made_before_there_is_a_stream_holds_once_there_is(
     era: str, path: str, uri: str
 ) -> None:
     server = FAKES[era]()
-    async with (
-        server.served() as url,
-        house([{"slug": "a", "url": url}]) as h,
-        twin(h) as other,
-    ):
+    async with two_before(server) as (h, other):
         caller = await OldCaller.begin(h, path)
         assert (await caller.ask("resources/subscribe", uri=uri))[-1]["result"] == {}
         for at in (other, h.url):  # and again after the stream was left
@@ -131,11 +123,7 @@ async def test_a_newer_stream_of_a_session_ends_the_older_wherever_it_is(
     era: str, path: str, uri: str
 ) -> None:
     server = FAKES[era]()
-    async with (
-        server.served() as url,
-        house([{"slug": "a", "url": url}]) as h,
-        twin(h) as other,
-    ):
+    async with two_before(server) as (h, other):
         caller = await OldCaller.begin(h, path)
         async with hearing(caller) as first, hearing(caller, at=other) as second:
             assert await first.next() is None
@@ -183,11 +171,7 @@ async def test_subscriptions_made_at_once_hold_when_each_is_answered(
     era: str, path: str, uri: str
 ) -> None:
     server = FAKES[era]()
-    async with (
-        server.served() as url,
-        house([{"slug": "a", "url": url}]) as h,
-        twin(h) as other,
-    ):
+    async with two_before(server) as (h, other):
         caller = await OldCaller.begin(h, path)
         async with hearing(caller):
 
@@ -256,11 +240,7 @@ async def test_a_stream_that_is_taken_up_again_says_where_it_broke_off() -> None
 @everywhere
 async def test_a_session_that_ends_takes_its_stream_along(era: str, path: str, uri: str) -> None:
     server = FAKES[era]()
-    async with (
-        server.served() as url,
-        house([{"slug": "a", "url": url}]) as h,
-        twin(h) as other,
-    ):
+    async with two_before(server) as (h, other):
         caller = await OldCaller.begin(h, path)
         async with hearing(caller, at=other) as heard:
             assert (await h.http.delete(h.url + path, headers=await caller.headers())).status == 200

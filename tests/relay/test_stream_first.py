@@ -17,7 +17,7 @@ from shared.stores.kv import StoreUnavailable
 from shared.stores.memory import MemoryKeyValue
 from tests.relay.house import House, house
 from tests.relay.old_caller import OldCaller, messages
-from tests.relay.twins import twin
+from tests.relay.twins import twin, two_before
 from tests.relay.upstreams import LegacyFake
 
 NEVER = 60.0
@@ -106,12 +106,7 @@ async def test_a_call_that_overtakes_the_stream_waits_for_it(
 ) -> None:
     monkeypatch.setattr(stream_first, "WAIT_SECONDS", NEVER)
     server = AsksInStream()
-    async with (
-        asyncio.timeout(20),
-        server.served() as url,
-        house([{"slug": "a", "url": url}]) as h,
-        twin(h) as other,
-    ):
+    async with asyncio.timeout(20), two_before(server) as (h, other):
         places = {"one": h.url, "other": other}
         calls_at, listens_at = (places[name] for name in order.split("-"))
         caller = await OldCaller.begin(h, "/mcp/a")
@@ -130,11 +125,7 @@ async def test_a_call_that_overtakes_the_stream_waits_for_it(
 async def test_a_call_and_its_stream_at_once_never_miss_each_other() -> None:
     for _ in range(25):
         server = AsksInStream()
-        async with (
-            server.served() as url,
-            house([{"slug": "a", "url": url}]) as h,
-            twin(h) as other,
-        ):
+        async with two_before(server) as (h, other):
             caller = await OldCaller.begin(h, "/mcp/a")
             async with opening(caller, other) as heard:
                 assert await _asked(caller, *CALLS[0]) is True
@@ -143,7 +134,7 @@ async def test_a_call_and_its_stream_at_once_never_miss_each_other() -> None:
 
 async def test_a_stream_of_a_server_that_is_far_is_waited_for_longer() -> None:
     server = AsksInStream(far=3 * stream_first.WAIT_SECONDS)
-    async with server.served() as url, house([{"slug": "a", "url": url}]) as h, twin(h) as other:
+    async with two_before(server) as (h, other):
         caller = await OldCaller.begin(h, "/mcp/a")
         async with opening(caller, other) as heard:
             assert await _asked(caller, *CALLS[0]) is True
@@ -155,7 +146,7 @@ async def test_a_stream_that_does_not_come_is_not_waited_for_for_long(
 ) -> None:
     monkeypatch.setattr(stream_first, "COMING_SECONDS", 0.2)
     server = AsksInStream(far=NEVER)
-    async with server.served() as url, house([{"slug": "a", "url": url}]) as h, twin(h) as other:
+    async with two_before(server) as (h, other):
         caller = await OldCaller.begin(h, "/mcp/a")
         async with asyncio.timeout(10), opening(caller, other):
             assert await _asked(caller, *CALLS[0]) is False
@@ -167,7 +158,7 @@ async def test_who_opens_no_stream_waits_once_and_not_long(
 ) -> None:
     monkeypatch.setattr(stream_first, "COMING_SECONDS", NEVER)
     server = AsksInStream()
-    async with server.served() as url, house([{"slug": "a", "url": url}]) as h, twin(h) as other:
+    async with two_before(server) as (h, other):
         caller = await OldCaller.begin(h, "/mcp/a")
         assert await _due(h, caller)
         async with asyncio.timeout(10):
@@ -182,12 +173,7 @@ async def test_who_opens_no_stream_waits_once_and_not_long(
 async def test_calls_that_wait_together_go_on_together(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stream_first, "WAIT_SECONDS", NEVER)
     server = AsksInStream()
-    async with (
-        asyncio.timeout(20),
-        server.served() as url,
-        house([{"slug": "a", "url": url}]) as h,
-        twin(h) as other,
-    ):
+    async with asyncio.timeout(20), two_before(server) as (h, other):
         caller = await OldCaller.begin(h, "/mcp/a")
         callers = [OldCaller(h, "/mcp/a", caller.session, at) for at in (h.url, other) * 3]
         calls = [asyncio.create_task(_asked(one, *CALLS[0])) for one in callers]
@@ -201,12 +187,7 @@ async def test_who_hangs_up_while_he_waits_takes_the_word_from_nobody_else(
 ) -> None:
     monkeypatch.setattr(stream_first, "WAIT_SECONDS", NEVER)
     server = AsksInStream()
-    async with (
-        asyncio.timeout(20),
-        server.served() as url,
-        house([{"slug": "a", "url": url}]) as h,
-        twin(h) as other,
-    ):
+    async with asyncio.timeout(20), two_before(server) as (h, other):
         caller = await OldCaller.begin(h, "/mcp/a")
         leaves, stays = (asyncio.create_task(_asked(caller, *CALLS[0])) for _ in range(2))
         await asyncio.sleep(0.1)
@@ -229,12 +210,7 @@ async def test_a_stream_that_opened_while_a_call_was_judged_is_not_waited_for(
             return _after(lists, reply) if message.get("method") == "tools/list" else reply
 
     server = Slow()
-    async with (
-        asyncio.timeout(20),
-        server.served() as url,
-        house([{"slug": "a", "url": url}]) as h,
-        twin(h) as other,
-    ):
+    async with asyncio.timeout(20), two_before(server) as (h, other):
         caller = await OldCaller.begin(h, "/mcp/a")
         call = asyncio.create_task(_asked(caller, *CALLS[0]))
         while "tools/list" not in server.methods:
@@ -251,12 +227,7 @@ async def test_where_the_server_has_no_stream_nothing_waits_for_one(
 ) -> None:
     monkeypatch.setattr(stream_first, "WAIT_SECONDS", NEVER)
     server = AsksInStream(streams=False)
-    async with (
-        asyncio.timeout(20),
-        server.served() as url,
-        house([{"slug": "a", "url": url}]) as h,
-        twin(h) as other,
-    ):
+    async with asyncio.timeout(20), two_before(server) as (h, other):
         caller = await OldCaller.begin(h, "/mcp/a")
         call = asyncio.create_task(_asked(caller, *CALLS[0]))
         async with opening(caller, other) as heard:

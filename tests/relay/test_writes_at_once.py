@@ -16,10 +16,10 @@ from shared import keys
 from shared.signing import Seal
 from shared.stores.alone import Alone
 from shared.stores.memory import MemoryKeyValue
-from tests.relay.house import Clock, house
+from tests.relay.house import Clock
 from tests.relay.old_caller import OldCaller, message
 from tests.relay.test_logs import LEVEL
-from tests.relay.twins import twin
+from tests.relay.twins import two_before
 from tests.relay.upstreams import LegacyFake
 
 KEY = keys.MCP_SESSION.key("alone", "x")
@@ -193,7 +193,7 @@ async def _later(reply: Any) -> Any:
 @asynccontextmanager
 async def _twins() -> AsyncIterator[tuple[Thoughtful, Any, str]]:
     server = Thoughtful()
-    async with server.served() as url, house([{"slug": "a", "url": url}]) as h, twin(h) as other:
+    async with two_before(server) as (h, other):
         yield server, h, other
 
 
@@ -267,7 +267,7 @@ async def test_of_two_who_ask_for_log_lines_at_once_the_louder_has_his(
     levels: tuple[str, str], elsewhere: bool
 ) -> None:
     server = Loud()
-    async with server.served() as url, house([{"slug": "a", "url": url}]) as h, twin(h) as other:
+    async with two_before(server) as (h, other):
 
         async def call(level: str, at: str) -> None:
             here = replace(h, url=at)
